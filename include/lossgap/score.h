@@ -1,0 +1,68 @@
+/* Losses per token: windows over a dataset, scored by a model, kept as a table. */
+#ifndef LOSSGAP_SCORE_H
+#define LOSSGAP_SCORE_H
+
+#include "lossgap/base.h"
+#include "lossgap/dataset.h"
+#include "lossgap/model.h"
+
+typedef enum lg_precision { LG_PRECISION_AUTO, LG_PRECISION_F32, LG_PRECISION_BF16 } lg_precision;
+typedef enum lg_windows { LG_WINDOWS_DOCUMENT, LG_WINDOWS_PAPER } lg_windows;
+
+enum { LG_COLUMN_ENTROPY = 1, LG_COLUMN_RANK = 2, LG_COLUMN_TOP1 = 4 };
+
+#define LG_PREFIX_AUTO (-1)
+#define LG_PREFIX_NONE (-2)
+
+typedef struct lg_score_options {
+    lg_precision precision;
+    lg_windows windows;
+    size_t context;       /* L, model inputs per row; 0: least of 8192 and max_position_embeddings */
+    size_t stride;        /* 0: L/2 */
+    int64_t prefix;       /* token id, LG_PREFIX_AUTO or LG_PREFIX_NONE */
+    unsigned columns;     /* LG_COLUMN_* */
+    unsigned threads;     /* 0: all processors */
+    size_t batch;         /* tokens that go through a layer together; 0: chosen */
+    const char *model_name; /* what tables call the model */
+    const char *tokenizer;  /* tokenizer.json or folder for prefix auto; NULL: none */
+    const char *command;
+} lg_score_options;
+
+typedef struct lg_score_plan {
+    uint64_t rows, tokens_scored, tokens_unscorable, inputs; /* what the dataset needs in all */
+    uint64_t rows_left, inputs_left;                         /* what is not there yet */
+    double flops_left;
+    int64_t prefix;        /* resolved: an id or LG_PREFIX_NONE */
+    size_t context, stride; /* resolved */
+    lg_precision precision; /* resolved */
+} lg_score_plan;
+
+/* What lg_score_run would do. */
+LG_API lg_status lg_score_plan_make(const lg_model *model, const lg_dataset *data, const lg_score_options *options,
+                                    const char *out, lg_score_plan *plan, lg_error *error);
+
+/* Scores DATA into OUT. Rows already in OUT (or in the journal that a stopped run left beside it) are not computed
+   again. On LG_CANCELLED the journal stays. */
+LG_API lg_status lg_score_run(const lg_model *model, const lg_dataset *data, const lg_score_options *options,
+                              const char *out, const lg_monitor *monitor, lg_error *error);
+
+/* Scores from a JSONL of {"id", "input_ids", "nll"} lines made elsewhere; ids and order of tokens must match DATA. */
+LG_API lg_status lg_score_import(const char *jsonl, const lg_dataset *data, const lg_score_options *options,
+                                 const char *out, const lg_monitor *monitor, lg_error *error);
+
+/* A score table, mapped, checked against its dataset. */
+typedef struct lg_scores {
+    lg_table *table;
+    const char *model_name;
+    size_t n_tokens;
+    const float *nll;         /* [n_tokens] nats, NaN where unscorable */
+    const uint32_t *context;  /* [n_tokens] tokens of context, prefix included */
+    const float *entropy;     /* [n_tokens] nats, or NULL */
+    const uint32_t *rank;     /* [n_tokens] entries with a strictly larger logit, or NULL */
+    const uint32_t *top1;     /* [n_tokens], or NULL */
+    int64_t prefix;           /* id or LG_PREFIX_NONE */
+} lg_scores;
+
+LG_API lg_status lg_scores_open(const char *path, const lg_dataset *data, lg_scores *scores, lg_error *error);
+LG_API void lg_scores_close(lg_scores *scores);
+#endif

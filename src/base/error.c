@@ -1,0 +1,54 @@
+/* Error texts and the monitor. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+lg_status lg_fail(lg_error *error, lg_status status, const char *format, ...)
+{
+    if (!error) return status;
+    error->status = status;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->message, sizeof error->message, format, args);
+    va_end(args);
+    for (char *c = error->message; *c; c++) /* one line, and nothing that could drive a terminal */
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+    return status;
+}
+
+lg_status lg_fail_memory(lg_error *error)
+{
+    return lg_fail(error, LG_FAILED, "out of memory");
+}
+
+lg_status lg_fail_errno(lg_error *error, const char *what, const char *path)
+{
+    int code = errno;
+    bool input = code == ENOENT || code == EACCES || code == ENOTDIR || code == EISDIR || code == ELOOP ||
+                 code == EPERM || code == ENAMETOOLONG;
+    return lg_fail(error, input ? LG_BAD_INPUT : LG_FAILED, "cannot %s %s: %s", what, path, strerror(code));
+}
+
+void lg_note(const lg_monitor *monitor, const char *format, ...)
+{
+    if (!monitor || !monitor->note) return;
+    char message[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    monitor->note(monitor->context, message);
+}
+
+void lg_progress(const lg_monitor *monitor, const char *unit, uint64_t done, uint64_t total)
+{
+    if (monitor && monitor->progress) monitor->progress(monitor->context, unit, done, total);
+}
+
+bool lg_is_cancelled(const lg_monitor *monitor)
+{
+    return monitor && monitor->cancelled && monitor->cancelled(monitor->context);
+}

@@ -1,0 +1,25 @@
+/* Growing byte buffers and UTF-8. */
+#ifndef LG_BASE_TEXT_H
+#define LG_BASE_TEXT_H
+
+#include "lossgap/base.h"
+
+/* A growing byte buffer, always NUL-terminated once something was put. {0} to start. After a failed allocation
+   `failed` stays set and puts do nothing, so that writers check once. */
+typedef struct lg_text {
+    char *data;
+    size_t length, capacity;
+    bool failed;
+} lg_text;
+
+void lg_text_put(lg_text *text, const void *bytes, size_t length);
+void lg_text_puts(lg_text *text, const char *string);
+void lg_text_printf(lg_text *text, const char *format, ...) LG_PRINTF(2, 3);
+void lg_text_free(lg_text *text);
+
+/* Decodes the character at TEXT (LENGTH > 0) and returns its bytes. A byte that begins no well-formed UTF-8
+   sequence (overlong, surrogate, above U+10FFFF, cut off) is U+FFFD of one byte, and *VALID false. */
+size_t lg_utf8_decode(const char *text, size_t length, uint32_t *code_point, bool *valid);
+size_t lg_utf8_encode(uint32_t code_point, char out[4]); /* bytes written */
+
+#endif
