@@ -11,10 +11,10 @@ DESTDIR ?=
 PACKAGES := libpcre2-8 libutf8proc libxxhash libzstd zlib
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion
-LG_CFLAGS = -std=c17 -D_GNU_SOURCE -DLG_VERSION='"$(VERSION)"' -Iinclude -Isrc -fPIC -fvisibility=hidden \
+LG_CFLAGS := -std=c17 -D_GNU_SOURCE -DLG_VERSION='"$(VERSION)"' -DLG_FLAGS='"$(CFLAGS)$(if $(SANITIZE), sanitize=$(SANITIZE))"' -Iinclude -Isrc -fPIC -fvisibility=hidden \
             -ffp-contract=off -fopenmp $(WARNINGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
             $(shell pkg-config --cflags $(PACKAGES))
-LG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -ldnnl -lm
+LG_LIBS   := $(shell pkg-config --libs $(PACKAGES)) -ldnnl -lm
 
 # Kernels are written once per instruction set; the table in src/kernels picks one at run time.
 ifeq ($(shell uname -m),x86_64)
@@ -49,17 +49,52 @@ $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/liblossgap.a
 	$(CC) $(CFLAGS) $(LG_CFLAGS) -o $@ $^ $(LG_LIBS)
 
 tests: $(UNIT)
-check: all $(UNIT) ## build and run every test
+check: all tests ## build and run every test
 	@BUILD=$(BUILD) tests/run
+check-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(MAKE) check SANITIZE=address,undefined
+check-real: all ## a real 135M checkpoint against PyTorch (Python with torch: LG_PYTHON=…)
+	@BUILD=$(BUILD) tests/real/check_real.sh
 bench: all $(BENCH) ## measure speed and memory
 	@BUILD=$(BUILD) bench/run
 demo: all ## compare the two small models on real text
-	@BUILD=$(BUILD) ./demo
+	@BUILD=$(BUILD) demo/run
+format: ## check the layout of every source
+	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+
+# Fuzzing needs clang, and only the rooms that read files.
+FUZZ_SECONDS ?= 60
+FUZZ_SRC := $(wildcard src/base/*.c src/store/*.c src/tokenizer/*.c src/corpus/*.c)
+FUZZ     := $(patsubst tests/fuzz/%.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_CFLAGS = $(filter-out -fopenmp,$(LG_CFLAGS)) -Wno-unknown-pragmas -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+build-fuzz/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	clang $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+build-fuzz/fuzz_%: build-fuzz/tests/fuzz/fuzz_%.o $(FUZZ_SRC:%.c=build-fuzz/%.o)
+	clang -g -fsanitize=fuzzer,address,undefined -o $@ $^ $(filter-out -ldnnl,$(LG_LIBS))
+fuzz: $(FUZZ) ## each reader against libFuzzer for FUZZ_SECONDS
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZ)
+
+install: all ## program, library, headers, pkg-config file and manual pages, under PREFIX
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig include/lossgap share/man/man1)
+	install -m 755 $(BUILD)/lossgap $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(BUILD)/liblossgap.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(BUILD)/liblossgap.so $(DESTDIR)$(PREFIX)/lib/liblossgap.so.$(VERSION)
+	ln -sf liblossgap.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/liblossgap.so.0
+	ln -sf liblossgap.so.0 $(DESTDIR)$(PREFIX)/lib/liblossgap.so
+	install -m 644 include/lossgap/*.h $(DESTDIR)$(PREFIX)/include/lossgap/
+	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: lossgap' \
+	  'Description: Language models compared token by token' 'Version: $(VERSION)' 'Requires.private: $(PACKAGES)' \
+	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -llossgap' 'Libs.private: -ldnnl -lgomp -lm' \
+	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/lossgap.pc
+uninstall: ## take it away again
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,bin/lossgap lib/liblossgap.* lib/pkgconfig/lossgap.pc include/lossgap share/man/man1/lossgap*.1)
 clean: ## remove what was built
 	rm -rf build build-*
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
+	@grep -hE '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed 's/:.*##/ -/'
 
-.PHONY: all tests check bench demo clean help
+.PHONY: all tests check check-sanitize check-real bench demo format fuzz install uninstall clean help
 .SECONDARY:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) build-fuzz -name '*.d' 2>/dev/null)

@@ -35,7 +35,7 @@ typedef struct lg_monitor {
 
 LG_API const char *lg_version(void);
 
-/* Compiler, flags, library versions and CPU features in use, as one line. Static storage. */
+/* Compiler and flags, as one line. */
 LG_API const char *lg_build_info(void);
 
 #endif

@@ -5,3 +5,8 @@ const char *lg_version(void)
 {
     return LG_VERSION;
 }
+
+const char *lg_build_info(void)
+{
+    return "compiler " __VERSION__ ", flags " LG_FLAGS;
+}
