@@ -1,0 +1,105 @@
+/* What every command shares: options, progress, signals, errors and exit codes. A command is
+
+       int cmd_tag(int argc, char **argv)
+       {
+           struct options o = {0};
+           cli c;
+           cli_start(&c, argc, argv, &argp, CLI_THREADS, &o);   // exits by itself on --help and wrong usage
+           lg_status status = …(&c.monitor, &c.error);
+           return cli_end(&c, status);                          // says what went wrong; the exit code
+       }
+
+   and a row in the table of main.c. */
+#ifndef LG_CLI_CLI_H
+#define LG_CLI_CLI_H
+
+#include <argp.h>
+#include <stdio.h>
+
+#include "lossgap/base.h"
+
+enum { CLI_EXIT_STOPPED = 130 };
+
+/* Options beside -q and -v that a command takes from here. */
+enum { CLI_THREADS = 1, CLI_JSON = 2 };
+
+/* A line on the terminal that follows the work, or a line now and then where there is no terminal. */
+typedef struct cli_progress {
+    const char *command;
+    bool terminal, shown; /* shown: the live line is on the screen */
+    char unit[32];
+    uint64_t first;          /* what was done when this unit was first seen: the rate leaves it out */
+    double started, printed; /* seconds */
+} cli_progress;
+
+typedef struct cli {
+    const char *command; /* "tag" */
+    char *command_line;  /* what the user typed, shell-quoted, for the provenance */
+    const char *go_on;   /* what is said when the user stops the work; a command may set it */
+    unsigned threads;    /* 0: all processors */
+    bool quiet, verbose, json;
+    lg_monitor monitor; /* progress and notes on stderr, cancelled by SIGINT and SIGTERM */
+    lg_error error;
+    cli_progress progress;
+    double started;
+} cli;
+
+/* Parses ARGV with the command's ARGP (input INPUT; its children are ignored) and the COMMON options, and
+   arms the signals. Exits with 2 on wrong usage. */
+void cli_start(cli *c, int argc, char **argv, const struct argp *argp, unsigned common, void *input);
+/* Ends the live line, prints what c->error says if STATUS is not LG_OK, frees. Returns the exit code. */
+int cli_end(cli *c, lg_status status);
+/* True once the user asked to stop. */
+bool cli_stopped(void);
+/* Closes stdout when the program exits: a full disk there is an error like any other. */
+void cli_check_stdout(void);
+
+/* In argp parsers: a whole number from LOW to HIGH, or a usage error that names OPTION. */
+uint64_t cli_number(const struct argp_state *state, const char *option, const char *text, uint64_t low,
+                    uint64_t high);
+/* The index of TEXT in NAMES (NULL-terminated), or a usage error that lists them. */
+size_t cli_choice(const struct argp_state *state, const char *option, const char *text,
+                  const char *const *names);
+/* Splits TEXT at commas into a NULL-terminated array, one block: free() it. Empty parts are a usage error. */
+char **cli_list(const struct argp_state *state, const char *option, const char *text, size_t *count);
+
+/* A model argument: a folder, a hub id, or NAME=either. */
+typedef struct cli_model {
+    char *name;        /* what tables and files call it: letters, digits, . _ - only; free() */
+    const char *where; /* points into the argument */
+    bool named;        /* by NAME= */
+    bool clash;        /* while names are made: another model has this one */
+    size_t depth;      /* components of the path in the name */
+} cli_model;
+
+/* Names the N models of ARGUMENTS: NAME=, else as many of the path's last components as tell them apart.
+   Refuses two of one name. On error nothing is owned. */
+lg_status cli_name_models(char *const *arguments, size_t n, cli_model *models, lg_error *error);
+void cli_free_models(cli_model *models, size_t n);
+
+/* For tables: colour only on a terminal and without NO_COLOR; width 0: no limit. */
+bool cli_color(FILE *stream);
+size_t cli_width(FILE *stream);
+
+/* 1234567 as "1.23 M", with the unit's own scale for bytes ("1.23 MB"). Returns OUT. */
+char *cli_quantity(double value, const char *unit, char out[48]);
+/* 3725 seconds as "1 h 2 min". Returns OUT. */
+char *cli_duration(double seconds, char out[32]);
+
+/* progress.c */
+double cli_now(void); /* seconds on a clock that never jumps */
+void cli_progress_start(cli_progress *p, const char *command);
+void cli_progress_show(cli_progress *p, const char *unit, uint64_t done, uint64_t total);
+void cli_progress_clear(cli_progress *p); /* takes the live line off the screen */
+
+/* The commands, one file each. */
+int cmd_compare(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_gap(int argc, char **argv);
+int cmd_import(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
+int cmd_score(int argc, char **argv);
+int cmd_tag(int argc, char **argv);
+int cmd_tokenize(int argc, char **argv);
+
+#endif
