@@ -195,7 +195,7 @@ static const struct {
     {"{\"__metadata__\":{\"a\":\"\\u0000\"}}", 0, "a zero byte in the metadata"},
     {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "is there twice"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],\"x\":[[[}}", 1,
-     "expected an element or ']'"},
+     "expected a value, found '}'"},
 };
 
 static void refuses_hostile_files(void **state) {
