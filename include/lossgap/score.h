@@ -37,16 +37,26 @@ typedef struct lg_score_plan {
     lg_precision precision; /* resolved */
 } lg_score_plan;
 
-/* What lg_score_run would do. */
+LG_API const char *lg_precision_name(lg_precision precision); /* "auto", "f32", "bf16" */
+LG_API const char *lg_windows_name(lg_windows windows);       /* "document", "paper" */
+
+/* What lg_score_run would do. OUT is looked at, never changed. */
 LG_API lg_status lg_score_plan_make(const lg_model *model, const lg_dataset *data, const lg_score_options *options,
                                     const char *out, lg_score_plan *plan, lg_error *error);
+
+/* Times a little of the work that PLAN (of the same arguments) found left, and says how long all of it would take. */
+LG_API lg_status lg_score_estimate(const lg_model *model, const lg_dataset *data, const lg_score_options *options,
+                                   const lg_score_plan *plan, double *seconds, const lg_monitor *monitor,
+                                   lg_error *error);
 
 /* Scores DATA into OUT. Rows already in OUT (or in the journal that a stopped run left beside it) are not computed
    again. On LG_CANCELLED the journal stays. */
 LG_API lg_status lg_score_run(const lg_model *model, const lg_dataset *data, const lg_score_options *options,
                               const char *out, const lg_monitor *monitor, lg_error *error);
 
-/* Scores from a JSONL of {"id", "input_ids", "nll"} lines made elsewhere; ids and order of tokens must match DATA. */
+/* Scores from a JSONL of {"id", "input_ids", "nll"} lines made elsewhere, one for every document of DATA, whose names and
+   tokens must match. OPTIONS say how they were scored; `columns`, `threads` and `batch` are not looked at: the columns are
+   those that the first line has. */
 LG_API lg_status lg_score_import(const char *jsonl, const lg_dataset *data, const lg_score_options *options,
                                  const char *out, const lg_monitor *monitor, lg_error *error);
 
@@ -58,11 +68,18 @@ typedef struct lg_scores {
     const float *nll;         /* [n_tokens] nats, NaN where unscorable */
     const uint32_t *context;  /* [n_tokens] tokens of context, prefix included */
     const float *entropy;     /* [n_tokens] nats, or NULL */
-    const uint32_t *rank;     /* [n_tokens] entries with a strictly larger logit, or NULL */
-    const uint32_t *top1;     /* [n_tokens], or NULL */
+    const uint32_t *rank;     /* [n_tokens] entries with a strictly larger logit, or NULL; UINT32_MAX if unscorable */
+    const uint32_t *top1;     /* [n_tokens] the likeliest id, or NULL; UINT32_MAX if unscorable */
     int64_t prefix;           /* id or LG_PREFIX_NONE */
+    lg_windows windows;
+    size_t window_context;    /* L */
+    size_t stride;            /* 0 in paper windows */
+    lg_precision precision;   /* LG_PRECISION_AUTO: not known (imported) */
+    const char *model;        /* identity of the checkpoint, "" if imported */
+    void *memory;             /* what all this lies in; private */
 } lg_scores;
 
+/* Refuses scores of other tokens than DATA's: the ids and the documents' ends count, not the file. */
 LG_API lg_status lg_scores_open(const char *path, const lg_dataset *data, lg_scores *scores, lg_error *error);
 LG_API void lg_scores_close(lg_scores *scores);
 #endif

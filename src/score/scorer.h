@@ -1,0 +1,31 @@
+/* What computes losses: a local model today. The scheduler knows no more of it than this. */
+#ifndef LG_SCORE_SCORER_H
+#define LG_SCORE_SCORER_H
+
+#include "model/forward.h"
+#include "score/artefact.h"
+
+typedef struct lg_scorer {
+    void *context;
+    size_t vocab_size; /* ids are below; 0: not known */
+    size_t max_tokens; /* inputs of one call at most; a single row may have more */
+    /* As lg_forward. */
+    lg_status (*score)(void *context, const lg_row *rows, size_t n_rows, unsigned columns,
+                       const lg_monitor *monitor, lg_error *error);
+    double (*flops)(void *context, size_t inputs, size_t scored); /* of one row */
+} lg_scorer;
+
+/* Fills the counts of PLAN. SCORER->flops and vocab_size are used, nothing is computed. */
+lg_status lg_score_survey(const lg_scorer *scorer, const lg_dataset *data, const lg_score_settings *settings,
+                          const char *out, lg_score_plan *plan, lg_error *error);
+
+/* Scores DATA into OUT, reusing what is there. */
+lg_status lg_score_rows(const lg_scorer *scorer, const lg_dataset *data, const lg_score_settings *settings,
+                        const char *command, const char *out, const lg_monitor *monitor, lg_error *error);
+
+/* How long the work of PLAN takes, judged by a little of it. */
+lg_status lg_score_time(const lg_scorer *scorer, const lg_dataset *data, const lg_score_settings *settings,
+                        const lg_score_plan *plan, double *seconds, const lg_monitor *monitor,
+                        lg_error *error);
+
+#endif
