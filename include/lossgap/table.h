@@ -5,10 +5,21 @@
 #include "lossgap/base.h"
 
 typedef enum lg_dtype {
-    LG_U8, LG_I8, LG_BOOL, LG_F8_E4M3, LG_F8_E5M2,
-    LG_U16, LG_I16, LG_F16, LG_BF16,
-    LG_U32, LG_I32, LG_F32,
-    LG_U64, LG_I64, LG_F64,
+    LG_U8,
+    LG_I8,
+    LG_BOOL,
+    LG_F8_E4M3,
+    LG_F8_E5M2,
+    LG_U16,
+    LG_I16,
+    LG_F16,
+    LG_BF16,
+    LG_U32,
+    LG_I32,
+    LG_F32,
+    LG_U64,
+    LG_I64,
+    LG_F64,
 } lg_dtype;
 
 LG_API const char *lg_dtype_name(lg_dtype dtype); /* as in safetensors: "U8", "F32" … */
@@ -37,9 +48,14 @@ typedef struct lg_provenance {
     const char *identity; /* 32 hex digits: XXH3-128 of the arrays and of the settings that change numbers */
     const char *inputs;   /* JSON object: name to identity */
     const char *settings; /* JSON object */
+    const char *about;    /* JSON object: what does not count for the identity; NULL: none */
 } lg_provenance;
 
-/* Maps and validates PATH. With FORMAT, refuses other formats and versions newer than this program. */
+/* The newest version of any format that this program reads and writes. */
+#define LG_TABLE_VERSION 1
+
+/* Maps and validates PATH. With FORMAT, refuses other formats and versions newer than this program. Costs no
+   reading of the data. */
 LG_API lg_status lg_table_open(const char *path, const char *format, lg_table **table, lg_error *error);
 LG_API void lg_table_close(lg_table *table); /* NULL is fine */
 LG_API const char *lg_table_path(const lg_table *table);
@@ -49,7 +65,11 @@ LG_API const lg_tensor *lg_table_at(const lg_table *table, size_t index);
 LG_API const lg_tensor *lg_table_find(const lg_table *table, const char *name); /* NULL: no such column */
 
 /* The values of column NAME, aligned; an error if it is missing, has another dtype, or not COUNT values
-   (SIZE_MAX: any). Borrowed. */
+   (SIZE_MAX: any). Borrowed; never NULL. Where another program wrote the file without alignment, they are a
+   copy that the table owns. Threads may share the table. */
 LG_API lg_status lg_table_column(const lg_table *table, const char *name, lg_dtype dtype, size_t count,
                                  const void **values, lg_error *error);
+
+/* Reads all data and compares them and the settings with the identity that the file states. */
+LG_API lg_status lg_table_verify(const lg_table *table, lg_error *error);
 #endif

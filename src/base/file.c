@@ -11,10 +11,9 @@
 
 #include "base/error.h"
 
-lg_status lg_map(const char *path, lg_mapping *mapping, lg_error *error)
-{
+lg_status lg_map(const char *path, lg_mapping *mapping, lg_error *error) {
     *mapping = (lg_mapping){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* or a pipe without writer would hold us */
     if (fd < 0) return lg_fail_errno(error, "open", path);
     lg_status status = LG_OK;
     struct stat info;
@@ -31,43 +30,48 @@ lg_status lg_map(const char *path, lg_mapping *mapping, lg_error *error)
     return status;
 }
 
-void lg_unmap(lg_mapping *mapping)
-{
+void lg_unmap(lg_mapping *mapping) {
     if (mapping->data) munmap((void *)(uintptr_t)mapping->data, mapping->size);
     *mapping = (lg_mapping){0};
 }
 
-lg_status lg_output_open(const char *path, lg_output *output, lg_error *error)
-{
+/* Like mkstemps, but with the permissions that the caller's umask gives any new file. */
+static int open_beside(const char *path, char **name) {
+    int fd = -1;
+    for (int i = 0; i < 1000 && fd < 0; i++) {
+        if (asprintf(name, "%s.%ld-%d.tmp", path, (long)getpid(), i) < 0) {
+            *name = NULL;
+            errno = ENOMEM;
+            return -1;
+        }
+        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) return fd;
+        int code = errno;
+        free(*name);
+        *name = NULL;
+        errno = code;
+        if (code != EEXIST) return -1;
+    }
+    return fd;
+}
+
+lg_status lg_output_open(const char *path, lg_output *output, lg_error *error) {
     *output = (lg_output){.path = strdup(path)};
-    if (!output->path || asprintf(&output->temporary, "%s.XXXXXX.tmp", path) < 0) {
-        output->temporary = NULL;
-        lg_output_discard(output);
-        return lg_fail_memory(error);
-    }
-    int fd = mkstemps(output->temporary, 4);
+    if (!output->path) return lg_fail_memory(error);
+    lg_status status = LG_OK;
+    int fd = open_beside(path, &output->temporary);
     if (fd < 0) {
-        lg_status status = lg_fail_errno(error, "create a file beside", path);
-        free(output->temporary);
-        output->temporary = NULL;
-        lg_output_discard(output);
-        return status;
-    }
-    mode_t mask = umask(0); /* mkstemps makes private files; ours are as ordinary as any */
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
-    output->stream = fdopen(fd, "w");
-    if (!output->stream) {
+        status = lg_fail_write(error, "create a file beside", path);
+    } else if (!(output->stream = fdopen(fd, "w"))) {
         close(fd);
-        lg_output_discard(output);
-        return lg_fail_memory(error);
+        status = lg_fail_memory(error);
     }
-    return LG_OK;
+    if (status) lg_output_discard(output);
+    return status;
 }
 
 /* A rename lasts only once its folder is on disk. */
-static void sync_folder_of(const char *path)
-{
+static void sync_folder_of(const char *path) {
     char *copy = strdup(path);
     if (!copy) return;
     char *slash = strrchr(copy, '/');
@@ -80,15 +84,16 @@ static void sync_folder_of(const char *path)
     free(copy);
 }
 
-lg_status lg_output_commit(lg_output *output, lg_error *error)
-{
+lg_status lg_output_commit(lg_output *output, lg_error *error) {
+    errno = 0;
     bool good = fflush(output->stream) == 0 && !ferror(output->stream) && fsync(fileno(output->stream)) == 0;
+    if (!good && !errno) errno = EIO; /* an earlier write failed, and nobody looked */
     if (good) {
         good = fclose(output->stream) == 0;
         output->stream = NULL;
     }
     if (!good || rename(output->temporary, output->path) != 0) {
-        lg_status status = lg_fail_errno(error, "write", output->path);
+        lg_status status = lg_fail_write(error, "write", output->path);
         lg_output_discard(output);
         return status;
     }
@@ -99,8 +104,7 @@ lg_status lg_output_commit(lg_output *output, lg_error *error)
     return LG_OK;
 }
 
-void lg_output_discard(lg_output *output)
-{
+void lg_output_discard(lg_output *output) {
     if (output->stream) fclose(output->stream);
     if (output->temporary) unlink(output->temporary);
     free(output->temporary);
@@ -108,8 +112,7 @@ void lg_output_discard(lg_output *output)
     *output = (lg_output){0};
 }
 
-lg_status lg_write_file(const char *path, const void *data, size_t size, lg_error *error)
-{
+lg_status lg_write_file(const char *path, const void *data, size_t size, lg_error *error) {
     lg_output output;
     lg_status status = lg_output_open(path, &output, error);
     if (status) return status;
@@ -117,42 +120,39 @@ lg_status lg_write_file(const char *path, const void *data, size_t size, lg_erro
     return lg_output_commit(&output, error);
 }
 
-char *lg_path_join(const char *folder, const char *name)
-{
+char *lg_path_join(const char *folder, const char *name) {
     char *path;
     size_t n = strlen(folder);
     return asprintf(&path, "%s%s%s", folder, n && folder[n - 1] != '/' ? "/" : "", name) < 0 ? NULL : path;
 }
 
-lg_status lg_make_folders(const char *path, lg_error *error)
-{
+lg_status lg_make_folders(const char *path, lg_error *error) {
     char *copy = strdup(path);
     if (!copy) return lg_fail_memory(error);
     lg_status status = LG_OK;
-    for (char *p = copy + 1; !status; p++) {
+    for (char *p = *copy ? copy + 1 : copy; !status; p++) {
         char c = *p;
         if (c && c != '/') continue;
         *p = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST) status = lg_fail_errno(error, "create the folder", path);
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+            status = lg_fail_errno(error, "create the folder", path);
         *p = c;
         if (!c) break;
     }
     free(copy);
     if (!status && !lg_is_folder(path)) {
         errno = ENOTDIR;
-        status = lg_fail_errno(error, "create the folder", path);
+        status = lg_fail_write(error, "create the folder", path);
     }
     return status;
 }
 
-bool lg_is_folder(const char *path)
-{
+bool lg_is_folder(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-bool lg_exists(const char *path)
-{
+bool lg_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;
 }

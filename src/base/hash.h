@@ -21,8 +21,7 @@ void lg_hasher_free(lg_hasher *hasher);
 lg_hash lg_hash_of(const void *data, size_t size);
 void lg_hash_hex(lg_hash hash, char out[33]);
 
-static inline bool lg_hash_equal(lg_hash a, lg_hash b)
-{
+static inline bool lg_hash_equal(lg_hash a, lg_hash b) {
     return a.high == b.high && a.low == b.low;
 }
 

@@ -107,6 +107,6 @@ void lg_json_put_double(lg_json_writer *w, double value);
 void lg_json_put_float(lg_json_writer *w, float value); /* fewest digits that give the same float */
 void lg_json_put_bool(lg_json_writer *w, bool value);
 void lg_json_put_null(lg_json_writer *w);
-void lg_json_put_raw(lg_json_writer *w, const char *json); /* text that is JSON already */
+void lg_json_put_raw(lg_json_writer *w, const char *json, size_t length); /* text that is JSON already */
 
 #endif

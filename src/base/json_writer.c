@@ -160,7 +160,7 @@ void lg_json_put_null(lg_json_writer *w) {
     lg_text_puts(w->out, "null");
 }
 
-void lg_json_put_raw(lg_json_writer *w, const char *json) {
+void lg_json_put_raw(lg_json_writer *w, const char *json, size_t length) {
     separate(w);
-    lg_text_puts(w->out, json);
+    lg_text_put(w->out, json, length);
 }

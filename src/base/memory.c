@@ -6,35 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool lg_multiply(size_t a, size_t b, size_t *product)
-{
+bool lg_multiply(size_t a, size_t b, size_t *product) {
     return !__builtin_mul_overflow(a, b, product);
 }
 
-void *lg_alloc(size_t count, size_t size)
-{
+void *lg_alloc(size_t count, size_t size) {
     size_t bytes;
     return lg_multiply(count, size, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
 }
 
-void *lg_alloc_aligned(size_t count, size_t size)
-{
+void *lg_alloc_aligned(size_t count, size_t size) {
     size_t bytes;
     if (!lg_multiply(count, size, &bytes) || bytes > SIZE_MAX - 64) return NULL;
     return aligned_alloc(64, (bytes + 64) / 64 * 64);
 }
 
-bool lg_reserve(void *data, size_t *capacity, size_t needed, size_t size)
-{
+bool lg_reserve(void *data, size_t *capacity, size_t needed, size_t size) {
     if (needed <= *capacity) return true;
     size_t wanted = *capacity < SIZE_MAX / 2 && 2 * *capacity > needed ? 2 * *capacity : needed;
     if (wanted < 16) wanted = 16;
     size_t bytes;
     if (!lg_multiply(wanted, size, &bytes)) return false;
-    void **pointer = data;
-    void *grown = realloc(*pointer, bytes);
-    if (!grown) return false;
-    *pointer = grown;
+    void *block; /* copied as bytes: the caller's pointer has a type of its own */
+    memcpy(&block, data, sizeof block);
+    if (!(block = realloc(block, bytes))) return false;
+    memcpy(data, &block, sizeof block);
     *capacity = wanted;
     return true;
 }
@@ -45,9 +41,8 @@ struct lg_arena_block {
     max_align_t data[];
 };
 
-void *lg_arena_alloc(lg_arena *arena, size_t size)
-{
-    enum { ALIGN = sizeof(max_align_t), BLOCK = 16384 };
+void *lg_arena_alloc(lg_arena *arena, size_t size) {
+    enum { ALIGN = _Alignof(max_align_t), BLOCK = 16384 };
     if (size > SIZE_MAX / 2) return NULL;
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     struct lg_arena_block *block = arena->blocks;
@@ -63,15 +58,13 @@ void *lg_arena_alloc(lg_arena *arena, size_t size)
     return memset(result, 0, size);
 }
 
-char *lg_arena_copy(lg_arena *arena, const char *text, size_t length)
-{
+char *lg_arena_copy(lg_arena *arena, const char *text, size_t length) {
     char *copy = length < SIZE_MAX ? lg_arena_alloc(arena, length + 1) : NULL;
     if (copy && length) memcpy(copy, text, length);
     return copy;
 }
 
-void lg_arena_free(lg_arena *arena)
-{
+void lg_arena_free(lg_arena *arena) {
     for (struct lg_arena_block *b = arena->blocks, *next; b; b = next) {
         next = b->next;
         free(b);

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* COUNT elements of SIZE bytes, uninitialised; NULL on overflow or lack of memory. free() it. calloc is the zeroed one. */
+/* COUNT elements of SIZE bytes, uninitialised; NULL on overflow or lack of memory. free() it. calloc is the
+   zeroed one. */
 void *lg_alloc(size_t count, size_t size);
 /* The same on a 64-byte boundary, for vector loads. free() it. */
 void *lg_alloc_aligned(size_t count, size_t size);

@@ -8,29 +8,25 @@
 
 #include "base/memory.h"
 
-static bool make_room(lg_text *text, size_t length)
-{
+static bool make_room(lg_text *text, size_t length) {
     if (!text->failed)
         text->failed = length >= SIZE_MAX - text->length ||
                        !lg_reserve(&text->data, &text->capacity, text->length + length + 1, 1);
     return !text->failed;
 }
 
-void lg_text_put(lg_text *text, const void *bytes, size_t length)
-{
+void lg_text_put(lg_text *text, const void *bytes, size_t length) {
     if (!make_room(text, length)) return;
     if (length) memcpy(text->data + text->length, bytes, length);
     text->length += length;
     text->data[text->length] = '\0';
 }
 
-void lg_text_puts(lg_text *text, const char *string)
-{
+void lg_text_puts(lg_text *text, const char *string) {
     lg_text_put(text, string, strlen(string));
 }
 
-void lg_text_printf(lg_text *text, const char *format, ...)
-{
+void lg_text_printf(lg_text *text, const char *format, ...) {
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -44,19 +40,20 @@ void lg_text_printf(lg_text *text, const char *format, ...)
     va_end(again);
 }
 
-void lg_text_free(lg_text *text)
-{
+void lg_text_free(lg_text *text) {
     free(text->data);
     *text = (lg_text){0};
 }
 
-size_t lg_utf8_decode(const char *text, size_t length, uint32_t *code_point, bool *valid)
-{
+size_t lg_utf8_decode(const char *text, size_t length, uint32_t *code_point, bool *valid) {
     const unsigned char *s = (const unsigned char *)text;
     *valid = true;
     *code_point = s[0];
     if (s[0] < 0x80) return 1;
-    size_t n = s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+    size_t n = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
+               : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
+               : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                             : 0;
     uint32_t c = n ? s[0] & (0xFFu >> (n + 1)) : 0;
     size_t i = 1;
     for (; i < n && i < length && (s[i] & 0xC0) == 0x80; i++) c = c << 6 | (s[i] & 0x3Fu);
@@ -70,8 +67,7 @@ size_t lg_utf8_decode(const char *text, size_t length, uint32_t *code_point, boo
     return n;
 }
 
-size_t lg_utf8_encode(uint32_t c, char out[4])
-{
+size_t lg_utf8_encode(uint32_t c, char out[4]) {
     if (c < 0x80) {
         out[0] = (char)c;
         return 1;

@@ -4,8 +4,8 @@
 
 #include "lossgap/base.h"
 
-/* A growing byte buffer, always NUL-terminated once something was put. {0} to start. After a failed allocation
-   `failed` stays set and puts do nothing, so that writers check once. */
+/* A growing byte buffer, always NUL-terminated once something was put. {0} to start. After a failed
+   allocation `failed` stays set and puts do nothing, so that writers check once. */
 typedef struct lg_text {
     char *data;
     size_t length, capacity;

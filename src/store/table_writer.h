@@ -15,9 +15,9 @@ lg_status lg_table_writer_add(lg_table_writer *writer, const char *name, lg_dtyp
 /* COUNT values (a whole number of rows by commit). */
 lg_status lg_table_writer_append(lg_table_writer *writer, size_t column, const void *values, size_t count,
                                  lg_error *error);
-/* FORMAT, VERSION, COMMAND, INPUTS and SETTINGS of PROVENANCE are stored (NULL inputs, settings: {}); program
-   and identity are filled in. ABOUT (a JSON object or NULL) is stored as member "about" and does not count
-   for the identity. Consumes the writer, whatever the result. */
+/* Stores FORMAT, VERSION, COMMAND, INPUTS and SETTINGS of PROVENANCE (JSON objects; NULL: {}); program and
+   identity are filled in. ABOUT (a JSON object or NULL) is stored beside them and, like inputs and command,
+   does not count for the identity. Consumes the writer, whatever the result. */
 lg_status lg_table_writer_commit(lg_table_writer *writer, const lg_provenance *provenance, const char *about,
                                  lg_error *error);
 void lg_table_writer_discard(lg_table_writer *writer); /* NULL is fine */

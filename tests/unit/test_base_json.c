@@ -476,7 +476,7 @@ static void writes_every_construct(void **state) {
         lg_json_put_float(&w, -INFINITY);
         lg_json_put_text(&w, "t");
         lg_json_put_text(&w, NULL);
-        lg_json_put_raw(&w, "{\"r\": 1}");
+        lg_json_put_raw(&w, "{\"r\": 1}", 8);
         lg_json_end_array(&w);
         lg_json_put_key(&w, "e");
         lg_json_put_object(&w);
