@@ -8,22 +8,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 
-static const char *const kind_names[LG_N_KINDS] = {"prose", "python", "html", "latex"};
-
-const char *lg_kind_name(lg_kind kind) {
-    return (unsigned)kind < LG_N_KINDS ? kind_names[kind] : "?";
-}
-
-bool lg_kind_parse(const char *name, lg_kind *kind) {
-    for (unsigned k = 0; k < LG_N_KINDS; k++) {
-        if (strcmp(name, kind_names[k]) == 0) {
-            *kind = (lg_kind)k;
-            return true;
-        }
-    }
-    return false;
-}
-
 static lg_status damaged(const lg_dataset *d, lg_error *error, const char *what, size_t row) {
     return lg_fail(error, LG_BAD_INPUT, "%s: row %zu: %s: the dataset is damaged, make it again",
                    lg_table_path(d->table), row, what);
