@@ -7,9 +7,11 @@
 
 /* Elementwise and small-matrix kernels, filled with reference C first and overridden per instruction set. */
 typedef struct lg_kernels lg_kernels;
+typedef struct lg_block lg_block;
 
 typedef struct lg_compute {
     const lg_kernels *kernels;
+    const lg_block *block;  /* lg_block_for(isa): attention and the delta rule; NULL: the best here */
     lg_precision precision; /* of products: F32 or BF16 (operands rounded to bf16, sums in f32); never AUTO */
     bool native_bf16;       /* bf16 products in hardware; otherwise rounded operands in f32 products */
     unsigned threads;
