@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 
 /* Raised when the same model and settings begin to give other bits, so that old rows are not mixed with new
@@ -218,6 +219,16 @@ lg_status lg_score_table_open(const char *path, lg_score_table *t, lg_error *err
 failed:
     lg_score_table_close(t);
     return status;
+}
+
+lg_status lg_score_table_open_out(const char *out, lg_score_table *t, lg_error *error) {
+    *t = (lg_score_table){0};
+    lg_error reason = {0};
+    if (!lg_exists(out)) return LG_OK;
+    lg_status status = lg_score_table_open(out, t, &reason);
+    if (status != LG_BAD_INPUT) return status ? lg_fail(error, status, "%s", reason.message) : LG_OK;
+    return lg_fail(error, status, "%.700s (it would be overwritten: remove it, or write elsewhere)",
+                   reason.message);
 }
 
 void lg_score_table_close(lg_score_table *t) {

@@ -49,6 +49,9 @@ typedef struct lg_score_table {
 } lg_score_table;
 
 lg_status lg_score_table_open(const char *path, lg_score_table *table, lg_error *error);
+/* The same if there is a file OUT, which is about to be replaced: refuses one that is no score file. No file:
+   TABLE->table is NULL. */
+lg_status lg_score_table_open_out(const char *out, lg_score_table *table, lg_error *error);
 void lg_score_table_close(lg_score_table *table);
 
 /* Writing: rows in dataset order. */

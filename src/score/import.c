@@ -381,8 +381,10 @@ import m = {.path = jsonl, .data = data };
     const char *why;
     int64_t prefix;
     char hash[33];
-    lg_status status = LG_OK;
-    if (hints.tokenizer) status = lg_prefix_read_config(hints.tokenizer, &hints, error);
+    lg_score_table earlier;
+    lg_status status = lg_score_table_open_out(out, &earlier, error);
+    lg_score_table_close(&earlier);
+    if (!status && hints.tokenizer) status = lg_prefix_read_config(hints.tokenizer, &hints, error);
     if (status || (status = lg_prefix_resolve(options->prefix, &hints, &prefix, &why, error)) ||
         (status = lg_window_settings_make(options, 0, prefix, &settings.windows, error)) ||
         (status = lg_map(jsonl, &m.file, error)) || (status = index_names(&m, error)) ||

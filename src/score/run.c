@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "score/journal.h"
 #include "score/row_index.h"
 #include "score/scorer.h"
@@ -90,15 +89,8 @@ static lg_status job_start(job *j, const lg_scorer *scorer, const lg_dataset *da
 /* What is there already */
 
 static lg_status index_earlier(job *j, const char *out, lg_error *error) {
-    if (!lg_exists(out)) return LG_OK;
-    lg_status status = lg_score_table_open(out, &j->earlier, error);
-    if (status) { /* only ever replace what is ours to replace */
-        char reason[sizeof error->message];
-        if (!error || status != LG_BAD_INPUT) return status;
-        memcpy(reason, error->message, sizeof reason);
-        return lg_fail(error, status, "%.700s (it would be overwritten: remove it, or write elsewhere)",
-                       reason);
-    }
+    lg_status status = lg_score_table_open_out(out, &j->earlier, error);
+    if (status || !j->earlier.table) return status;
     lg_hash key;
     if (!lg_score_settings_key(&j->earlier.settings, &key)) return lg_fail_memory(error);
     if (!lg_hash_equal(key, j->key)) {
