@@ -8,8 +8,8 @@
 
    runs it once as it is, which must succeed, and then with the 1st, 2nd, 3rd … allocation failing, until one
    run needs no more. Each must return LG_FAILED and say "out of memory" (or succeed, where the allocation was
-   not essential), and free all that it had. Sanitizers bring an allocator of their own: then these tests are
-   skipped, saying so. */
+   not essential), and free all that it had. Sanitizers bring an allocator of their own: with them only the
+   first run is made. */
 #ifndef TESTS_UNIT_FAILING_MALLOC_H
 #define TESTS_UNIT_FAILING_MALLOC_H
 
