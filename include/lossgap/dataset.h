@@ -23,9 +23,15 @@ typedef struct lg_dataset_options {
 } lg_dataset_options;
 
 /* Reads the corpora PATHS and writes the dataset to OUT, atomically. What is skipped, duplicated or repaired is
-   counted in the artefact's settings and told to MONITOR. */
+   counted in the artefact's "about" and told to MONITOR. */
 LG_API lg_status lg_dataset_build(const char *const *paths, size_t n_paths, const lg_dataset_options *options,
                                   const char *out, const lg_monitor *monitor, lg_error *error);
+
+/* Whether PATH is what lg_dataset_build would write now: the corpora are read and hashed, not tokenised. A file that is
+   missing, or no dataset, is not. */
+LG_API lg_status lg_dataset_is_current(const char *path, const char *const *paths, size_t n_paths,
+                                       const lg_dataset_options *options, const lg_monitor *monitor,
+                                       bool *current, lg_error *error);
 
 /* A dataset, mapped and validated: ends rise, ids and names are in range. All arrays borrowed from `table`. */
 typedef struct lg_dataset {

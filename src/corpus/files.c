@@ -186,7 +186,7 @@ static lg_status visit(lg_corpus_files *files, walk *w, const char *path, const 
 static lg_status read_folder(lg_corpus_files *files, walk *w, const struct folder *folder, bool all_jsonl,
                              lg_error *error) {
     lg_status status = LG_OK;
-    bool first;
+    bool first = false;
     struct stat info;
     struct dirent *entry;
     DIR *stream = opendir(folder->path);

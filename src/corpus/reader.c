@@ -147,7 +147,7 @@ static lg_status place_of(lg_reader *reader, const char *file, lg_error *error) 
 static lg_status read_line(lg_reader *reader, const lg_corpus_file *file, lg_text *content,
                            lg_document *document, bool *more, lg_error *error) {
     lg_jsonl_line *line = &reader->line;
-    lg_string json;
+    lg_string json = {0};
     lg_status status;
     do status = next_line(reader, &json, more, error);
     while (!status && *more && lg_jsonl_is_blank(json.data, json.length));

@@ -20,11 +20,11 @@
 
 static char scratch_folder[256];
 
-/* A path below the scratch folder, in one of a few static buffers. */
+/* A path below the scratch folder, in one of many static buffers. */
 static inline const char *in_scratch(const char *name) {
-    static char buffers[8][512];
+    static char buffers[2048][768];
     static unsigned next;
-    char *buffer = buffers[next++ % 8];
+    char *buffer = buffers[next++ % 2048];
     snprintf(buffer, sizeof buffers[0], "%s/%s", scratch_folder, name);
     return buffer;
 }
@@ -44,7 +44,7 @@ static inline int remove_scratch(void **state) {
 }
 
 static inline void put_bytes(const char *name, const void *data, size_t size) {
-    char folder[600];
+    char folder[768];
     const char *path = in_scratch(name);
     snprintf(folder, sizeof folder, "%s", path);
     *strrchr(folder, '/') = '\0';
