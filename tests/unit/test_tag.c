@@ -1,0 +1,210 @@
+/* The first tags, case by case from the method's definitions (words, classes, delimiters, copies across
+ * windows). */
+#include "fixture.h"
+
+#include "lossgap/tag.h"
+
+/* Opens the tags of DOCUMENTS; expects of each token column what is written, a character a token. */
+static lg_table *tag(const fixture_document *documents, size_t n, bool text, size_t window, unsigned threads,
+                     lg_dataset *data) {
+    lg_error error = {0};
+    fixture_dataset(fixture_path("data"), documents, n, text);
+    if (lg_dataset_open(fixture_path("data"), data, &error)) fail_msg("%s", error.message);
+    lg_tag_options options = {.window = window, .threads = threads, .command = "test"};
+    if (lg_tag_run(data, &options, fixture_path("tags"), NULL, &error)) fail_msg("%s", error.message);
+    lg_table *tags;
+    if (lg_table_open(fixture_path("tags"), "tags", &tags, &error)) fail_msg("%s", error.message);
+    return tags;
+}
+
+/* Column values as digits and letters. */
+static void expect(const lg_table *tags, const char *column, const char *values) {
+    lg_error error = {0};
+    const lg_tensor *t = lg_table_find(tags, column);
+    if (!t) fail_msg("no column %s", column);
+    char seen[256] = "";
+    for (size_t i = 0; i < t->count && i < 255; i++) {
+        const void *v;
+        assert_int_equal(lg_table_column(tags, column, t->dtype, t->count, &v, &error), LG_OK);
+        uint64_t value = t->dtype == LG_U8    ? ((const uint8_t *)v)[i]
+                         : t->dtype == LG_U16 ? ((const uint16_t *)v)[i]
+                         : t->dtype == LG_U32 ? ((const uint32_t *)v)[i]
+                                              : ((const uint64_t *)v)[i];
+        seen[i] = (char)(value < 10 ? '0' + (int)value : 'a' + (int)value - 10);
+    }
+    if (strcmp(seen, values) != 0) fail_msg("%s: %s, not %s", column, seen, values);
+}
+
+#define ONE(kind, text) (fixture_document[]){{"d", "x", kind, text, 0}}, 1
+
+/* none 0, whole 1, prefix 2, middle 3, suffix 4 */
+static void test_word_position(void **state) {
+    (void)state;
+    static const struct {
+        const char *tokens, *positions;
+    } cases[] = {
+        {"The\1 quick\1 fo\1x\1.", "11240"},
+        {" don\1'\1t\1 '\1quoted\1'", "234010"},          /* inner apostrophes only */
+        {"it\1\xE2\x80\x99\1s\1 \xE2\x80\x99\1", "2340"}, /* U+2019 */
+        {"rock\1'n\1'\1roll''\1n", "23341"},
+        {"foo_\1bar\1 x1\1"
+         "2",
+         "2424"},
+        {" a b\1c", "14"}, /* the first word that it overlaps */
+        {"\n\n\1  \1a", "001"},
+        {"na\xC3\1\xAF\1ve", "234"}, /* a split character */
+        {"caf\xC3\xA9\1\xCC\x81\1 \xE6\x97\xA5\xE6\x9C\xAC",
+         "241"},                  /* marks and ideographs belong to words */
+        {"\xFF\1a\1\xFF", "010"}, /* no UTF-8 */
+        {"x\1\xC2\xB2", "10"},    /* a superscript two is no digit */
+        {"a'\1b", "24"},
+        {"a\1''\1b", "101"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lg_dataset data;
+        lg_table *tags = tag(ONE(LG_PROSE, cases[i].tokens), true, 0, 1, &data);
+        expect(tags, "word_position", cases[i].positions);
+        lg_table_close(tags);
+        lg_dataset_close(&data);
+    }
+}
+
+/* whitespace 0, word 1, number 2, punctuation 3, other 4 */
+static void test_char_class(void **state) {
+    (void)state;
+    static const struct {
+        const char *tokens, *classes;
+    } cases[] = {
+        {"The\1 7th\1_\1 (x\1 \1\n\t\1$", "1213003"},
+        {"\xC2\xA0\1\xE2\x80\xA9\1\xC2\x85\1\xE3\x80\x80x",
+         "0001"},                                           /* NBSP, U+2029, U+0085, ideographic space */
+        {"\xFF\1\xEF\xBF\xBD\1\x7F\1\xE2\x80\x8B", "4444"}, /* no UTF-8, U+FFFD, DEL, zero width space */
+        {"\xE2\x82\1\xAC\1 \xE2\x82\xAC", "333"},           /* a split euro sign */
+        {"\xE2\x80\1\x83\1"
+         "1",
+         "002"},                                     /* a split em space */
+        {"\xC2\xBD\1\xE2\x85\xA7\1\xD9\xA3", "222"}, /* one half, roman eight, arabic three */
+        {"\xCC\x81\1\xE2\x80\x94", "13"},            /* a mark, a dash */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lg_dataset data;
+        lg_table *tags = tag(ONE(LG_PROSE, cases[i].tokens), true, 0, 1, &data);
+        expect(tags, "char_class", cases[i].classes);
+        lg_table_close(tags);
+        lg_dataset_close(&data);
+    }
+}
+
+static void test_delimiters(void **state) {
+    (void)state;
+    lg_dataset data;
+    const char *tokens = " (\1a\1[]\1){\1}\1 <\1>\1f(";
+    lg_table *tags = tag(ONE(LG_PROSE, tokens), true, 0, 1, &data);
+    expect(tags, "delimiter",
+           "10326000"); /* the delimiter that holds the first byte that is not white space */
+    expect(tags, "delimiter.begin", "134567c");
+    expect(tags, "delimiter.tag", "0231450");
+    lg_table_close(tags);
+    lg_dataset_close(&data);
+    tags = tag(ONE(LG_HTML, tokens), true, 0, 1, &data);
+    expect(tags, "delimiter", "10326780");
+    lg_table_close(tags);
+    lg_dataset_close(&data);
+}
+
+/* Three documents in windows of 5: the stream is a b a b | a b a | a a b |, with separators at |. */
+static void test_copies(void **state) {
+    (void)state;
+    fixture_document documents[] = {{"1", "x", LG_PROSE, "a\1b\1a\1b", 0},
+                                    {"2", "x", LG_PROSE, "a\1b\1a", 0},
+                                    {"3", "y", LG_PROSE, "", 0},
+                                    {"4", "y", LG_PROSE, "a\1a\1b", 0}};
+    for (int text = 0; text < 2; text++) {
+        lg_dataset data;
+        lg_table *tags = tag(documents, 4, text, 5, 2, &data);
+        expect(tags, "copy_len", "0012001010");
+        expect(tags, "prev_distance", "0022002010");
+        expect(tags, "reuse", "0011001010");
+        /* stream: a b a b | / a b a | | / a a b | */
+        expect(tags, "copy_len_window", "0012001010");
+        expect(tags, "prev_distance_window", "0022002010");
+        assert_true((lg_table_find(tags, "word_position") != NULL) == text);
+        lg_table_close(tags);
+        tags = tag(documents, 4, text, 100, 1, &data); /* one window: runs and distances over separators */
+        expect(tags, "copy_len", "0012001010");
+        /* a b a b | a b a | | a a b |: positions 0-3, 5-7, 10-12 */
+        expect(tags, "copy_len_window", "0012123112");
+        expect(tags, "prev_distance_window", "0022332316");
+        lg_table_close(tags);
+        lg_dataset_close(&data);
+    }
+}
+
+/* Empty documents, no documents; threads and windows of any size change nothing but what they must. */
+static void test_any_threads(void **state) {
+    (void)state;
+    enum { N = 300 };
+    fixture_document documents[N];
+    char names[N][16], *texts[N];
+    uint64_t random = 3;
+    for (size_t d = 0; d < N; d++) {
+        snprintf(names[d], sizeof names[d], "%zu", d);
+        texts[d] = malloc(400);
+        size_t n = 0;
+        for (size_t k = random >> 40 & 63; k > 0; k--) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            n += (size_t)sprintf(texts[d] + n, "%s%c%s", n ? "\1" : "",
+                                 " a(b.<"[random >> 33 & 7 ? random >> 36 & 3 : 4],
+                                 random >> 50 & 1 ? "x" : "1");
+        }
+        texts[d][n] = 0;
+        documents[d] =
+            (fixture_document){names[d], d & 1 ? "odd" : "even", (lg_kind)(d % LG_N_KINDS), texts[d], 0};
+    }
+    char identity[2][33] = {"", ""};
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        lg_dataset data;
+        lg_table *tags = tag(documents, N, true, 64, threads, &data);
+        strcpy(identity[threads - 1], lg_table_provenance(tags)->identity);
+        lg_table_close(tags);
+        lg_dataset_close(&data);
+    }
+    assert_string_equal(identity[0], identity[1]);
+    for (size_t d = 0; d < N; d++) free(texts[d]);
+
+    lg_dataset data;
+    lg_table *tags = tag(documents, 0, true, 0, 2, &data);
+    assert_int_equal(lg_table_find(tags, "copy_len")->count, 0);
+    lg_table_close(tags);
+    lg_dataset_close(&data);
+}
+
+static bool stop(void *context) {
+    (void)context;
+    return true;
+}
+
+static void test_stops(void **state) {
+    (void)state;
+    lg_error error = {0};
+    lg_dataset data;
+    fixture_document one = {"d", "x", LG_PROSE, "a\1b", 0};
+    fixture_dataset(fixture_path("data"), &one, 1, true);
+    assert_int_equal(lg_dataset_open(fixture_path("data"), &data, &error), LG_OK);
+    lg_monitor monitor = {.cancelled = stop};
+    lg_tag_options options = {0};
+    assert_int_equal(lg_tag_run(&data, &options, fixture_path("stopped"), &monitor, &error), LG_CANCELLED);
+    assert_int_equal(access(fixture_path("stopped"), F_OK), -1);
+    options.window = (size_t)1 << 31;
+    assert_int_equal(lg_tag_run(&data, &options, fixture_path("stopped"), NULL, &error), LG_USAGE);
+    lg_dataset_close(&data);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_word_position), cmocka_unit_test(test_char_class),
+        cmocka_unit_test(test_delimiters),    cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_any_threads),   cmocka_unit_test(test_stops),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
