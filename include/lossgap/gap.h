@@ -6,8 +6,12 @@
 #include "lossgap/dataset.h"
 #include "lossgap/score.h"
 
+/* What every table and file says of the sign. */
+#define LG_GAP_SIGN "gap = loss(A) - loss(B), nats per token; positive: B predicts better"
+
 typedef struct lg_gap_options {
-    const char *const *by; /* [n_by] grouping columns; NULL: a standard list, each alone and crossed with domain */
+    const char *const
+        *by; /* [n_by <= 32] grouping columns; NULL: a standard list, each alone and crossed with domain */
     size_t n_by;
     const char *command;
 } lg_gap_options;
@@ -15,7 +19,8 @@ typedef struct lg_gap_options {
 /* Means and gap are nats per token, positive where B predicts better; NAN where there is none. */
 typedef struct lg_gap_row {
     const char *model_a, *model_b;
-    const char **level;  /* [n_by] "*": all levels */
+    const char **level; /* [n_by] "*": all levels */
+    uint32_t grouping;  /* bit i: the row is about one level of column i */
     uint64_t tokens, documents, bytes;
     double loss_a, loss_b, gap, se, df, low, high; /* 95 % interval, t with df degrees of freedom */
     double bits_per_byte_a, bits_per_byte_b;
@@ -24,16 +29,28 @@ typedef struct lg_gap_row {
 typedef struct lg_gap lg_gap;
 
 /* SCORES [n_scores >= 2]: each later one against the first. TAGS: path of a tags artefact of DATA, or NULL.
-   Refused where two models scored other tokens, prefixes or contexts. */
-LG_API lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t n_scores, const char *tags,
-                                const lg_gap_options *options, lg_gap **gap, lg_error *error);
-LG_API void lg_gap_free(lg_gap *gap);
+   Refused where two models scored other tokens, prefixes or contexts, naming the first difference. Rows: per
+   pair the total, then the groupings, then levels in their own order. */
+LG_API lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t n_scores,
+                                const char *tags, const lg_gap_options *options, lg_gap **gap,
+                                lg_error *error);
+LG_API void lg_gap_free(lg_gap *gap); /* NULL is fine */
 LG_API size_t lg_gap_n_by(const lg_gap *gap);
 LG_API const char *lg_gap_by(const lg_gap *gap, size_t i);
 LG_API size_t lg_gap_n_rows(const lg_gap *gap);
 LG_API const lg_gap_row *lg_gap_at(const lg_gap *gap, size_t i);
 
-/* Whole documents in the caller's hands: free() the text. */
-LG_API lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *error);
-LG_API lg_status lg_gap_csv(const lg_gap *gap, char **text, size_t *length, lg_error *error);
+/* What the whole comparison was. Strings live as long as the gap. */
+typedef struct lg_gap_about {
+    const char *const *models; /* [n_models] the first is the baseline of all */
+    size_t n_models;
+    uint64_t documents, tokens, unscorable; /* of the dataset; unscorable ones are in no row */
+    bool has_text;                          /* else no bytes */
+    const char *provenance;                 /* JSON object: program, command, inputs, settings */
+} lg_gap_about;
+LG_API const lg_gap_about *lg_gap_get_about(const lg_gap *gap);
+
+/* The P quantile of Student's t with DF > 0 degrees of freedom, 0 < P < 1; and its distribution function. */
+LG_API double lg_t_quantile(double p, double df);
+LG_API double lg_t_cdf(double t, double df);
 #endif

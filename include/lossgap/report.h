@@ -1,0 +1,27 @@
+/* Results as documents: JSON and CSV for machines, tables for people. Each text is whole and the caller's:
+ * free() it. */
+#ifndef LOSSGAP_REPORT_H
+#define LOSSGAP_REPORT_H
+
+#include "lossgap/base.h"
+#include "lossgap/gap.h"
+
+/* docs/formats/gap.md */
+LG_API lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *error);
+LG_API lg_status lg_gap_csv(const lg_gap *gap, char **text, size_t *length, lg_error *error);
+
+typedef enum lg_gap_sort {
+    LG_SORT_GROUP,
+    LG_SORT_CONTRIBUTION
+} lg_gap_sort; /* |gap x tokens|, largest first */
+
+typedef struct lg_table_style {
+    size_t width; /* characters in a line, 0: no limit */
+    bool color;   /* of the gap's sign, for terminals */
+    lg_gap_sort sort;
+    const char *const *hide; /* NULL-terminated grouping columns to leave out; NULL: none */
+} lg_table_style;
+
+LG_API lg_status lg_gap_table(const lg_gap *gap, const lg_table_style *style, char **text, size_t *length,
+                              lg_error *error);
+#endif
