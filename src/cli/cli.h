@@ -92,6 +92,10 @@ void cli_progress_start(cli_progress *p, const char *command);
 void cli_progress_show(cli_progress *p, const char *unit, uint64_t done, uint64_t total);
 void cli_progress_clear(cli_progress *p); /* takes the live line off the screen */
 
+/* Writes a gap as JSON and, beside it, as CSV: OUT is the name of either, or of neither. */
+struct lg_gap;
+lg_status cli_write_gap(const struct lg_gap *gap, const char *out, lg_error *error);
+
 /* The commands, one file each. */
 int cmd_compare(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -15,6 +15,8 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
+    {"tag", cmd_tag, "say what each token is"},
+    {"gap", cmd_gap, "where one model predicts better than another, by category"},
     {"help", cmd_help, "say what a command does"},
     {"version", cmd_version, "say what this build is"},
 };
