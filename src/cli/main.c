@@ -15,8 +15,10 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
+    {"tokenize", cmd_tokenize, "read a corpus into a dataset"},
     {"tag", cmd_tag, "say what each token is"},
     {"gap", cmd_gap, "where one model predicts better than another, by category"},
+    {"export", cmd_export, "write the per-token table as JSONL or CSV"},
     {"help", cmd_help, "say what a command does"},
     {"version", cmd_version, "say what this build is"},
 };

@@ -313,6 +313,8 @@ static void note_counts(const builder *b) {
          "documents are not valid UTF-8; their bytes are kept"},
         {c->lone_surrogates, "lone surrogate became U+FFFD", "lone surrogates became U+FFFD"},
     };
+    lg_note(b->monitor, "%llu document%s, %llu tokens, %llu bytes", (unsigned long long)c->documents,
+            s_of(c->documents), (unsigned long long)c->tokens, (unsigned long long)b->text_end);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].n)
             lg_note(b->monitor, "%llu %s", (unsigned long long)all[i].n,
