@@ -90,12 +90,14 @@ struct parse {
     cli *c;
     argp_parser_t own;
     void *input;
+    size_t n_own, n; /* children: the command's own, then to N those for `cli` */
 };
 
 static error_t parse_command(int key, char *argument, struct argp_state *state) {
     struct parse *parse = state->input;
     if (key == ARGP_KEY_INIT)
-        for (size_t i = 0; state->root_argp->children[i].argp; i++) state->child_inputs[i] = parse->c;
+        for (size_t i = parse->n_own; i < parse->n; i++)
+            state->child_inputs[i] = parse->c;
     state->input = parse->input;
     error_t result = parse->own(key, argument, state);
     state->input = parse;
@@ -151,15 +153,19 @@ void cli_start(cli *c, int argc, char **argv, const struct argp *argp, unsigned 
         exit(LG_FAILED);
     }
 
-    struct argp_child children[4] = {{0}};
+    enum { OWN = 4 };
+    struct argp_child children[OWN + 4] = {{0}};
     size_t n = 0;
+    for (const struct argp_child *own = argp->children; own && own->argp && n < OWN; own++)
+        children[n++] = *own;
+    size_t n_own = n;
     if (common & CLI_THREADS) children[n++].argp = &threads_argp;
     if (common & CLI_JSON) children[n++].argp = &json_argp;
     children[n++].argp = &common_argp;
     struct argp whole = *argp;
     whole.children = children;
     whole.parser = parse_command;
-    struct parse parse = {c, argp->parser, input};
+    struct parse parse = {c, argp->parser, input, n_own, n};
     argv[0] = name; /* what argp calls the program in its messages */
     error_t failed = argp_parse(&whole, argc, argv, 0, NULL, &parse);
     argv[0] = (char *)(uintptr_t)c->command;
@@ -175,7 +181,7 @@ int cli_end(cli *c, lg_status status) {
     cli_progress_clear(&c->progress);
     int code = (int)status;
     if (status == LG_CANCELLED) {
-        fprintf(stderr, "lossgap %s: %s\n", c->command, c->go_on);
+        fprintf(stderr, "lossgap %s: %s\n", c->command, c->error.message[0] ? c->error.message : c->go_on);
         code = CLI_EXIT_STOPPED;
     } else if (status) {
         fprintf(stderr, "lossgap %s: %s\n", c->command, c->error.message[0] ? c->error.message : "failed");

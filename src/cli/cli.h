@@ -54,6 +54,11 @@ bool cli_stopped(void);
 /* Closes stdout when the program exits: a full disk there is an error like any other. */
 void cli_check_stdout(void);
 
+/* options.c: children that several commands have. */
+extern const struct argp cli_corpus_argp; /* --kind … --input-ids; input: lg_dataset_options * */
+extern const struct argp
+    cli_score_argp; /* --precision … --columns; input: lg_score_options *, prefix is set to auto */
+
 /* In argp parsers: a whole number from LOW to HIGH, or a usage error that names OPTION. */
 uint64_t cli_number(const struct argp_state *state, const char *option, const char *text, uint64_t low,
                     uint64_t high);
