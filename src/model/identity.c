@@ -21,6 +21,11 @@ char *lg_cache_folder(void) {
     return home && home[0] == '/' ? lg_path_join(home, ".cache/lossgap") : NULL;
 }
 
+static lg_hash hash_slice(const lg_mapping *file, size_t i) {
+    size_t size = file->size - i * SLICE;
+    return lg_hash_of(file->data + i * SLICE, size < SLICE ? size : SLICE);
+}
+
 static lg_status hash_slices(const lg_mapping *file, const lg_monitor *monitor, lg_hash *hash,
                              lg_error *error) {
     size_t n = (file->size + SLICE - 1) / SLICE;
@@ -28,13 +33,11 @@ static lg_status hash_slices(const lg_mapping *file, const lg_monitor *monitor, 
     if (!slices) return lg_fail_memory(error);
     enum { ROUND = 32 }; /* slices between two looks at the monitor */
     lg_status status = LG_OK;
-    for (size_t first = 0; first < n && !status; first += ROUND) {
+    if (n == 1) slices[0] = hash_slice(file, 0); /* small models need no threads */
+    for (size_t first = 0; n > 1 && first < n && !status; first += ROUND) {
         size_t last = first + ROUND < n ? first + ROUND : n;
 #pragma omp parallel for schedule(dynamic, 1)
-        for (size_t i = first; i < last; i++) {
-            size_t size = file->size - i * SLICE;
-            slices[i] = lg_hash_of(file->data + i * SLICE, size < SLICE ? size : SLICE);
-        }
+        for (size_t i = first; i < last; i++) slices[i] = hash_slice(file, i);
         if (lg_is_cancelled(monitor))
             status = lg_fail(error, LG_CANCELLED, "stopped while reading the model");
     }
@@ -43,17 +46,19 @@ static lg_status hash_slices(const lg_mapping *file, const lg_monitor *monitor, 
     return status;
 }
 
-/* In a hub cache files are links to blobs that are called by what they hold: that name, or NULL. free(). */
-static char *blob_name(const char *path) {
+/* In a hub cache files are links to blobs that are called by what they hold: that name into NAME, or false.
+ */
+static bool blob_name(const char *path, char name[128]) {
     char target[PATH_MAX];
     ssize_t length = readlink(path, target, sizeof target - 1);
-    if (length <= 0) return NULL;
+    if (length <= 0) return false;
     target[length] = '\0';
-    char *slash = strrchr(target, '/'), *name = NULL;
-    if (!slash || slash - target < 5 || strncmp(slash - 5, "blobs", 5) != 0) return NULL;
-    if (strspn(slash + 1, "0123456789abcdef") == strlen(slash + 1) && strlen(slash + 1) >= 40)
-        name = strdup(slash + 1);
-    return name;
+    const char *slash = strrchr(target, '/');
+    if (!slash || slash - target < 5 || strncmp(slash - 5, "blobs", 5) != 0) return false;
+    size_t digits = strspn(slash + 1, "0123456789abcdef");
+    if (slash[1 + digits] || digits < 40 || digits >= 128) return false;
+    memcpy(name, slash + 1, digits + 1);
+    return true;
 }
 
 /* Where the hash of this very file would be kept; NULL: nowhere. free(). */
@@ -100,8 +105,8 @@ static lg_status hash_file(const char *path, const lg_monitor *monitor, lg_hash 
     char *entry = NULL;
     lg_status status = LG_OK;
     struct stat info;
-    char *blob = blob_name(path);
-    if (blob) {
+    char blob[128];
+    if (blob_name(path, blob)) {
         *hash = lg_hash_of(blob, strlen(blob));
         goto done;
     }
@@ -117,7 +122,6 @@ static lg_status hash_file(const char *path, const lg_monitor *monitor, lg_hash 
 done:
     lg_unmap(&file);
     free(entry);
-    free(blob);
     return status;
 }
 
