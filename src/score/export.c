@@ -69,8 +69,13 @@ static void put_string(exporter *e, const char *text, size_t length) {
     lg_text_put(&e->out, "\"", 1);
 }
 
+/* Most fields are small integers, and printf is slow at them. */
 static void put_unsigned(exporter *e, uint64_t value) {
-    lg_json_put_unsigned(&e->json, value);
+    char digits[24], *at = digits + sizeof digits - 1;
+    *at = '\0';
+    do *--at = (char)('0' + value % 10);
+    while (value /= 10);
+    lg_json_put_raw(&e->json, at, (size_t)(digits + sizeof digits - 1 - at));
 }
 
 static void put_level(exporter *e, const column *c, uint64_t value) {
@@ -172,11 +177,6 @@ static lg_status add_scores(exporter *e, const lg_scores *scores, size_t n_score
     return status;
 }
 
-static bool ends_in(const char *name, const char *ending) {
-    size_t n = strlen(name), m = strlen(ending);
-    return n >= m && !strcmp(name + n - m, ending);
-}
-
 /* The names of a column's values, where the settings tell them. */
 static lg_status find_levels(exporter *e, const lg_json_value *levels, column *c, lg_error *error) {
     if (!levels || levels->type != LG_JSON_ARRAY) return LG_OK;
@@ -187,20 +187,37 @@ static lg_status find_levels(exporter *e, const lg_json_value *levels, column *c
     return LG_OK;
 }
 
-/* The columns with one number per token; layers of spans are not among them. */
+static bool is_number(lg_dtype dtype) {
+    return dtype != LG_F8_E4M3 && dtype != LG_F8_E5M2 && dtype != LG_F16 && dtype != LG_BF16;
+}
+
+/* Tags of another dataset would fit by chance only, if its number of tokens is the same. */
+static lg_status check_dataset(exporter *e, const char *path, lg_error *error) {
+    lg_json_value *inputs = NULL;
+    const char *json = lg_table_provenance(e->tags)->inputs;
+    lg_status status = lg_json_parse(&e->arena, json, strlen(json), path, &inputs, error);
+    if (status) return status;
+    const lg_json_value *dataset = lg_json_get(inputs, "dataset");
+    const char *identity = lg_table_provenance(e->data->table)->identity;
+    if (dataset && dataset->type == LG_JSON_STRING && strcmp(dataset->string, identity) == 0) return LG_OK;
+    return lg_fail(error, LG_BAD_INPUT,
+                   "%s was made of another dataset than %s: run `lossgap tag` on this one", path,
+                   lg_table_path(e->data->table));
+}
+
+/* The columns with one number per token. A point is in the names of the layers, which hold spans. */
 static lg_status add_tags(exporter *e, const char *path, lg_error *error) {
     lg_json_value *settings = NULL;
     lg_status status = lg_table_open(path, "tags", &e->tags, error);
+    if (status) return status;
+    status = check_dataset(e, path, error);
     if (status) return status;
     const char *json = lg_table_provenance(e->tags)->settings;
     status = lg_json_parse(&e->arena, json, strlen(json), path, &settings, error);
     for (size_t i = 0; i < lg_table_n_columns(e->tags) && !status; i++) {
         const lg_tensor *t = lg_table_at(e->tags, i);
         column c = {.name = t->name, .dtype = t->dtype};
-        bool number =
-            t->dtype != LG_F8_E4M3 && t->dtype != LG_F8_E5M2 && t->dtype != LG_F16 && t->dtype != LG_BF16;
-        if (!number || t->n_dims != 1 || t->count != e->data->n_tokens || ends_in(t->name, ".begin") ||
-            ends_in(t->name, ".end") || ends_in(t->name, ".tag"))
+        if (!is_number(t->dtype) || t->n_dims != 1 || t->count != e->data->n_tokens || strchr(t->name, '.'))
             continue;
         status = lg_table_column(e->tags, t->name, t->dtype, t->count, &c.values, error);
         if (!status)

@@ -186,26 +186,46 @@ static void test_tags(void **state) {
                {"brown.begin", LG_U64, begins},
                {"brown.end", LG_U64, begins},
                {"brown.tag", LG_U16, copy}};
+    /* Tags name their dataset: any table with an identity will do. */
+    char data_path[] = "/tmp/lossgap-export-XXXXXX", inputs[100];
+    close(mkstemp(data_path));
     lg_table_writer *w;
+    lg_dataset with_tags = data;
+    const lg_provenance plain = {.format = "dataset", .version = 1};
+    assert_int_equal(lg_table_writer_create(data_path, &w, NULL), LG_OK);
+    assert_int_equal(lg_table_writer_commit(w, &plain, NULL, NULL), LG_OK);
+    assert_int_equal(lg_table_open(data_path, "dataset", &with_tags.table, NULL), LG_OK);
+    snprintf(inputs, sizeof inputs, "{\"dataset\": \"%s\"}", lg_table_provenance(with_tags.table)->identity);
     assert_int_equal(lg_table_writer_create(path, &w, NULL), LG_OK);
     for (size_t i = 0; i < 5; i++) {
         size_t column;
         assert_int_equal(lg_table_writer_add(w, all[i].name, all[i].dtype, 1, &column, NULL), LG_OK);
         assert_int_equal(lg_table_writer_append(w, column, all[i].values, 4, NULL), LG_OK);
     }
-    lg_provenance p = {
-        .format = "tags", .version = 1, .settings = "{\"levels\": {\"word\": [\"start\", \"in\"]}}"};
+    lg_provenance p = {.format = "tags",
+                       .version = 1,
+                       .inputs = inputs,
+                       .settings = "{\"levels\": {\"word\": [\"start\", \"in\"]}}"};
     assert_int_equal(lg_table_writer_commit(w, &p, NULL, NULL), LG_OK);
-    char *got = export(&data, NULL, 0, path, LG_EXPORT_CSV);
+    char *got = export(&with_tags, NULL, 0, path, LG_EXPORT_CSV);
     char *end = strchr(got, '\n');
     *end = '\0';
     assert_string_equal(got, "document,domain,token,begin,end,text,id,copy_len,word");
     free(got);
-    got = export(&data, NULL, 0, path, LG_EXPORT_JSONL);
+    got = export(&with_tags, NULL, 0, path, LG_EXPORT_JSONL);
     assert_non_null(strstr(got, "\"id\":9,\"copy_len\":65535,\"word\":\"in\"}"));
     assert_non_null(strstr(got, "\"id\":0,\"copy_len\":3,\"word\":2}"));
     free(got);
+    lg_error error = {0};
+    assert_int_equal(lg_table_writer_create(path, &w, NULL), LG_OK);
+    p.inputs = "{\"dataset\": \"00112233445566778899aabbccddeeff\"}";
+    assert_int_equal(lg_table_writer_commit(w, &p, NULL, NULL), LG_OK);
+    assert_int_equal(lg_export_tokens(&with_tags, NULL, 0, path, LG_EXPORT_CSV, stdout, NULL, &error),
+                     LG_BAD_INPUT);
+    assert_non_null(strstr(error.message, "another dataset"));
+    lg_table_close(with_tags.table);
     unlink(path);
+    unlink(data_path);
 }
 
 static void test_full_disk(void **state) {
