@@ -85,9 +85,13 @@ static void sync_folder_of(const char *path) {
 }
 
 lg_status lg_output_commit(lg_output *output, lg_error *error) {
-    errno = 0;
-    bool good = fflush(output->stream) == 0 && !ferror(output->stream) && fsync(fileno(output->stream)) == 0;
-    if (!good && !errno) errno = EIO; /* an earlier write failed, and nobody looked */
+    if (ferror(output->stream)) { /* nobody looked, and errno has gone */
+        lg_status status = lg_fail(
+            error, LG_FAILED, "cannot write %s: an earlier write failed; is the disk full?", output->path);
+        lg_output_discard(output);
+        return status;
+    }
+    bool good = fflush(output->stream) == 0 && fsync(fileno(output->stream)) == 0;
     if (good) {
         good = fclose(output->stream) == 0;
         output->stream = NULL;
@@ -116,8 +120,10 @@ lg_status lg_write_file(const char *path, const void *data, size_t size, lg_erro
     lg_output output;
     lg_status status = lg_output_open(path, &output, error);
     if (status) return status;
-    fwrite(data, 1, size, output.stream); /* a failure stays in the stream until the commit looks */
-    return lg_output_commit(&output, error);
+    if (fwrite(data, 1, size, output.stream) == size) return lg_output_commit(&output, error);
+    status = lg_fail_write(error, "write", path);
+    lg_output_discard(&output);
+    return status;
 }
 
 char *lg_path_join(const char *folder, const char *name) {
@@ -135,7 +141,7 @@ lg_status lg_make_folders(const char *path, lg_error *error) {
         if (c && c != '/') continue;
         *p = '\0';
         if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-            status = lg_fail_errno(error, "create the folder", path);
+            status = lg_fail_write(error, "create the folder", path);
         *p = c;
         if (!c) break;
     }

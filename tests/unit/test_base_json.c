@@ -1,4 +1,5 @@
 /* JSON: what is read, refused and written. */
+#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -578,6 +579,33 @@ static void writes_shortest_numbers(void **state) {
     }
 }
 
+/* A program around the library may have chosen a locale with a decimal comma. */
+static void ignores_the_locale(void **state) {
+    (void)state;
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8"};
+    bool found = false;
+    for (size_t i = 0; i < COUNT(names) && !found; i++)
+        found = setlocale(LC_NUMERIC, names[i]) && *localeconv()->decimal_point == ',';
+    if (!found) {
+        print_message("no locale with a decimal comma is installed\n");
+        skip();
+    }
+    reader r;
+    double fast, slow;
+    lg_text out = {0};
+    lg_json_writer w = {.out = &out};
+    assert_true(lg_json_number(start(&r, "1.5", 3), &fast));
+    stop(&r);
+    assert_true(lg_json_number(start(&r, "1.5000000000000000000000000000000001", 36), &slow));
+    stop(&r);
+    lg_json_put_double(&w, 0.1);
+    lg_json_put_float(&w, 2.5f);
+    setlocale(LC_NUMERIC, "C");
+    assert_true(fast == 1.5 && slow == 1.5);
+    assert_string_equal(out.data, "0.1,2.5");
+    lg_text_free(&out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_construct),
@@ -594,6 +622,7 @@ int main(void) {
         cmocka_unit_test(writes_every_construct),
         cmocka_unit_test(writes_strings),
         cmocka_unit_test(writes_shortest_numbers),
+        cmocka_unit_test(ignores_the_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
