@@ -44,8 +44,8 @@ struct lg_block {
        key are read and written. */
     lg_block_softmax *softmax, *softmax_bf16;
 
-    /* y[j] = exp((hi - his[j]) + (lo - los[j])) for j < n, 0 for n <= j < n rounded up to lanes. Exponents
-       <= 0. */
+    /* y[j] = exp((hi - his[j]) + (lo - los[j])) for j < n, exponents <= 0. All arrays have n rounded up to
+       lanes; there y becomes 0. */
     void (*decay)(size_t n, float hi, float lo, const float *his, const float *los, float *y);
 
     /* Packing. y [columns, rows] = x [rows, columns] transposed, words of any kind. */
@@ -57,7 +57,8 @@ struct lg_block {
     void (*round_pairs)(size_t n, const float *x0, const float *x1, uint32_t *y);
 };
 
-/* The kernels of ISA, NULL when this processor or build lacks it. LG_ISA_BEST and LG_ISA_C never are NULL. */
+/* The kernels of ISA, NULL when this processor or build lacks it; never for LG_ISA_BEST and LG_ISA_C. BEST
+   has bf16 products where they are faster than f32 ones. */
 const lg_block *lg_block_for(lg_isa isa);
 
 #endif

@@ -11,6 +11,7 @@
 
 typedef float v_float __attribute__((vector_size(32)));
 typedef int32_t v_int __attribute__((vector_size(32)));
+typedef uint32_t v_word __attribute__((vector_size(32)));
 
 static inline v_float v_set1(float x) {
     return _mm256_set1_ps(x);

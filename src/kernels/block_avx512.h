@@ -7,6 +7,7 @@
 
 typedef float v_float __attribute__((vector_size(64)));
 typedef int32_t v_int __attribute__((vector_size(64)));
+typedef uint32_t v_word __attribute__((vector_size(64)));
 
 static inline v_float v_set1(float x) {
     return _mm512_set1_ps(x);

@@ -8,6 +8,7 @@
 
 typedef float v_float __attribute__((vector_size(16)));
 typedef int32_t v_int __attribute__((vector_size(16)));
+typedef uint32_t v_word __attribute__((vector_size(16)));
 
 static inline v_float v_set1(float x) {
     return (v_float){x, x, x, x};
@@ -18,8 +19,8 @@ static inline v_float v_fma(v_float a, v_float b, v_float c) {
 }
 
 static inline v_float v_max(v_float a, v_float b) {
-    const v_int larger = a > b;
-    return (v_float)((larger & (v_int)a) | (~larger & (v_int)b));
+    const v_word larger = (v_word)(a > b);
+    return (v_float)((larger & (v_word)a) | (~larger & (v_word)b));
 }
 
 static inline float v_largest(v_float v) {

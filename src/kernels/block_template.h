@@ -1,7 +1,7 @@
 /* The kernels of block.h over vectors of LANES floats. Included once by each block_*.c, which defines
      BLOCK_TABLE                the table's name
      LANES, ROWS, VECTORS       lanes of a vector, rows of a tile, vectors of a tile's row
-     v_float, v_int             vectors of LANES 32-bit elements
+     v_float, v_int, v_word     vectors of LANES f32, int32_t, uint32_t
      v_set1, v_fma, v_max       splat; a * b + c; larger, b where either is NaN
      v_largest                  largest lane
      v_transpose                a LANES x LANES block in place
@@ -123,29 +123,29 @@ static void product_bf16(size_t m, size_t n, TILE_ARGUMENTS) {
 
 /* ---- exponentials ---- */
 
-INLINE v_int bits_of(v_float x) {
-    return (v_int)x;
+INLINE v_word bits_of(v_float x) {
+    return (v_word)x;
 }
 
-/* Lanes FIRST + lane in [lo, hi). */
-INLINE v_int lanes_within(ptrdiff_t first, ptrdiff_t lo, ptrdiff_t hi) {
+/* All bits of the lanes for which FIRST + lane is in [lo, hi). */
+INLINE v_word lanes_within(ptrdiff_t first, ptrdiff_t lo, ptrdiff_t hi) {
     v_int lane;
     for (int i = 0; i < LANES; i++) lane[i] = i;
-    return (lane >= (int)(lo - first)) & (lane < (int)(hi - first));
+    return (v_word)((lane >= (int)(lo - first)) & (lane < (int)(hi - first)));
 }
 
-INLINE v_float choose(v_int mask, v_float yes, v_float no) {
+INLINE v_float choose(v_word mask, v_float yes, v_float no) {
     return (v_float)((mask & bits_of(yes)) | (~mask & bits_of(no)));
 }
 
-/* To the nearest bf16 value, ties to even; a NaN stays one if its payload leaves room (v_round's does). */
+/* To the nearest bf16 value, ties to even. Of NaNs only those that v_round and arithmetic make. */
 INLINE v_float round_number(v_float x) {
-    const v_int bits = bits_of(x);
-    return (v_float)((bits + 0x7fff + ((bits >> 16) & 1)) & (int)0xffff0000);
+    const v_word bits = bits_of(x);
+    return (v_float)((bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000u);
 }
 
 INLINE v_float v_round(v_float x) {
-    return choose(x == x, round_number(x), (v_float)((bits_of(x) & (int)0xffff0000) | 0x400000));
+    return choose((v_word)(x == x), round_number(x), (v_float)((bits_of(x) & 0xffff0000u) | 0x400000));
 }
 
 /* 2^f, |f| <= 1/2, by its minimax polynomial of degree 6 with p(0) = 1: 2e-9 off before rounding. */
@@ -169,14 +169,13 @@ INLINE v_float exp2_of(v_float x) {
     return exp2_fraction(x - (t - v_set1(MAGIC))) * (v_float)(bits_of(t) << 23);
 }
 
-/* e^x for x <= 0, the same; the fraction is taken from two halves of log2(e), so that it is good for large x
- * too. */
+/* e^x for x <= 0, the same, with n log(2) taken off in two parts, the first without rounding: good for large
+ * x too. */
 INLINE v_float exp_of(v_float x) {
     x = v_max(v_set1(-88), x);
-    const v_float t = v_fma(x, v_set1(0x1.715476p0f), v_set1(MAGIC)), n = t - v_set1(MAGIC);
-    const v_float f = v_fma(x, v_set1(0x1.4ae0cp-26f), v_fma(x, v_set1(0x1.715476p0f), -n));
-    const v_float y = exp2_fraction(f) * (v_float)(bits_of(t) << 23);
-    return (v_float)((x > v_set1(-87)) & bits_of(y)) + (v_float)(~(x == x) & bits_of(x));
+    const v_float t = x * v_set1(0x1.715476p0f) + v_set1(MAGIC), n = t - v_set1(MAGIC);
+    const v_float r = v_fma(n, v_set1(-0x1.7f7d1cp-20f), v_fma(n, v_set1(-0x1.62e4p-1f), x));
+    return exp2_fraction(r * v_set1(0x1.715476p0f)) * (v_float)(bits_of(t) << 23);
 }
 
 INLINE void softmax_tile(bool bf16, size_t m, size_t n, const lg_softmax_tile *a, float *s, size_t lds,
@@ -264,36 +263,41 @@ static void transpose(size_t rows, size_t columns, const void *x, size_t ldx, vo
             to[j * ldy + i] = from[i * ldx + j];
 }
 
-INLINE v_float load_some(const float *x, size_t n) {
-    float part[LANES] = {0};
-    if (n >= LANES) return load(x);
-    memcpy(part, x, n * sizeof *x);
-    return load(part);
+/* The last, partial vector of n floats; lanes beyond them are 0. */
+INLINE v_float load_rest(const float *x, size_t n) {
+    float rest[LANES] = {0};
+    for (size_t i = 0; i < n; i++) rest[i] = x[i];
+    return load(rest);
 }
 
 static void round_values(size_t n, const float *x, float *y) {
-    for (size_t i = 0; i < n; i += LANES) {
-        const v_float r = v_round(load_some(x + i, n - i));
-        memcpy(y + i, &r, (n - i < LANES ? n - i : LANES) * sizeof *y);
-    }
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) store(y + i, v_round(load(x + i)));
+    if (i == n) return;
+    const v_float rest = v_round(load_rest(x + i, n - i));
+    memcpy(y + i, &rest, (n - i) * sizeof *y);
 }
 
 #ifdef HAVE_BF16
 static void round_bf16(size_t n, const float *x, uint16_t *y) {
-    uint16_t part[LANES];
-    for (size_t i = 0; i < n; i += LANES) {
-        v_to_bf16(load_some(x + i, n - i), part);
-        memcpy(y + i, part, (n - i < LANES ? n - i : LANES) * sizeof *y);
-    }
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) v_to_bf16(load(x + i), y + i);
+    if (i == n) return;
+    uint16_t rest[LANES];
+    v_to_bf16(load_rest(x + i, n - i), rest);
+    memcpy(y + i, rest, (n - i) * sizeof *y);
+}
+
+INLINE v_float pairs_of(v_float x0, v_float x1) {
+    return (v_float)(bits_of(v_round(x1)) | (bits_of(v_round(x0)) >> 16));
 }
 
 static void round_pairs(size_t n, const float *x0, const float *x1, uint32_t *y) {
-    for (size_t i = 0; i < n; i += LANES) {
-        const v_int low = bits_of(v_round(load_some(x0 + i, n - i)));
-        const v_int high = x1 ? bits_of(v_round(load_some(x1 + i, n - i))) : (v_int){0};
-        const v_int pair = high | ((low >> 16) & 0xffff);
-        memcpy(y + i, &pair, (n - i < LANES ? n - i : LANES) * sizeof *y);
-    }
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) store(y + i, pairs_of(load(x0 + i), x1 ? load(x1 + i) : v_set1(0)));
+    if (i == n) return;
+    const v_float rest = pairs_of(load_rest(x0 + i, n - i), x1 ? load_rest(x1 + i, n - i) : v_set1(0));
+    memcpy(y + i, &rest, (n - i) * sizeof *y);
 }
 #endif
 

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { QUERIES = 96, KEYS = 128 };
+enum { QUERIES = 96, KEYS = 512 };
 
 /* Packed operands and running state, sized in words (32 bits). */
 typedef struct buffers {
