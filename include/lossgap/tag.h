@@ -11,6 +11,11 @@ typedef struct lg_tag_options {
     const char *command;
 } lg_tag_options;
 
+/* Tags DATA into OUT, atomically (docs/formats/tags.md). */
 LG_API lg_status lg_tag_run(const lg_dataset *data, const lg_tag_options *options, const char *out,
                             const lg_monitor *monitor, lg_error *error);
+
+/* Whether PATH is what lg_tag_run would write now. A file that is missing, or holds something else, is not. */
+LG_API lg_status lg_tag_is_current(const char *path, const lg_dataset *data, const lg_tag_options *options,
+                                   bool *current, lg_error *error);
 #endif

@@ -96,8 +96,7 @@ struct parse {
 static error_t parse_command(int key, char *argument, struct argp_state *state) {
     struct parse *parse = state->input;
     if (key == ARGP_KEY_INIT)
-        for (size_t i = parse->n_own; i < parse->n; i++)
-            state->child_inputs[i] = parse->c;
+        for (size_t i = parse->n_own; i < parse->n; i++) state->child_inputs[i] = parse->c;
     state->input = parse->input;
     error_t result = parse->own(key, argument, state);
     state->input = parse;

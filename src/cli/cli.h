@@ -26,10 +26,10 @@ enum { CLI_THREADS = 1, CLI_JSON = 2 };
 /* A line on the terminal that follows the work, or a line now and then where there is no terminal. */
 typedef struct cli_progress {
     const char *command;
-    bool terminal, shown; /* shown: the live line is on the screen */
-    char unit[32];
-    uint64_t first;          /* what was done when this unit was first seen: the rate leaves it out */
-    double started, printed; /* seconds */
+    bool terminal, shown;     /* shown: the live line is on the screen */
+    char unit[32], label[64]; /* label: what the work is about, or "" */
+    uint64_t first, last;     /* done when this unit was first seen (the rate leaves that out), and lastly */
+    double started, printed;  /* seconds */
 } cli_progress;
 
 typedef struct cli {
@@ -81,6 +81,13 @@ typedef struct cli_model {
    Refuses two of one name. On error nothing is owned. */
 lg_status cli_name_models(char *const *arguments, size_t n, cli_model *models, lg_error *error);
 void cli_free_models(cli_model *models, size_t n);
+
+/* same_tokens.c: tokenises the text of DATA again with the tokenizer in FOLDER; refuses at the first token
+   that is another than NAME_A's. */
+struct lg_dataset;
+lg_status cli_check_tokens(const struct lg_dataset *data, const char *folder, bool parse_special,
+                           const char *name_a, const char *name_b, unsigned threads,
+                           const lg_monitor *monitor, lg_error *error);
 
 /* For tables: colour only on a terminal and without NO_COLOR; width 0: no limit. */
 bool cli_color(FILE *stream);

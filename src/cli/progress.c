@@ -48,17 +48,19 @@ void cli_progress_clear(cli_progress *p) {
 
 void cli_progress_show(cli_progress *p, const char *unit, uint64_t done, uint64_t total) {
     double now = cli_now();
-    if (strcmp(p->unit, unit) != 0 || done < p->first) { /* another stage */
+    if (strcmp(p->unit, unit) != 0 || done < p->last) { /* another stage */
         snprintf(p->unit, sizeof p->unit, "%s", unit);
         p->first = done;
         p->started = now;
         p->printed = p->terminal ? now - 1 : now;
     }
+    p->last = done;
     if (now - p->printed < (p->terminal ? 0.1 : 10)) return;
     p->printed = now;
 
     char line[256], number[48], all[48], rate[48], left[32];
-    int n = snprintf(line, sizeof line, "%s", cli_quantity((double)done, unit, number));
+    int n = snprintf(line, sizeof line, "%s%s%s", p->label, p->label[0] ? ": " : "",
+                     cli_quantity((double)done, unit, number));
     if (total)
         n += snprintf(line + n, sizeof line - (size_t)n, " of %s, %.0f %%",
                       cli_quantity((double)total, unit, all), 100 * (double)done / (double)total);

@@ -224,8 +224,7 @@ static bool tag_window(const tagger *t, worker *own, uint64_t begin, uint64_t en
         own->ids[i] = own->is_break[i] ? 0 : data->token_id[begin + i - doc];
         doc += own->is_break[i];
     }
-    if (!lg_copy_features(own->copy, own->ids, own->is_break, n, own->copy_len, own->distance))
-        return false;
+    if (!lg_copy_features(own->copy, own->ids, own->is_break, n, own->copy_len, own->distance)) return false;
     for (size_t i = 0; i < n; i++) {
         if (own->is_break[i]) continue;
         copy_len[out] = own->copy_len[i];
@@ -297,35 +296,74 @@ static void put_names(lg_json_writer *w, const char *key, const char *const *nam
     lg_json_end_array(w);
 }
 
+static bool applies(const lg_tag_family *family, const lg_dataset *data) {
+    return data->has_text || !family->needs_text;
+}
+
 /* What changes the numbers, and what the numbers mean. */
-static void describe(const tagger *t, size_t window, lg_text *settings) {
+static void describe(const lg_dataset *data, size_t window, lg_text *settings) {
     lg_json_writer w = {.out = settings};
     lg_json_put_object(&w);
     lg_json_put_key(&w, "window");
     lg_json_put_unsigned(&w, window);
     lg_json_put_key(&w, "layers");
     lg_json_put_object(&w);
-    for (size_t i = 0; i < t->n_works; i++)
-        if (t->works[i].family->tags) put_names(&w, t->works[i].family->name, t->works[i].family->tags);
+    for (size_t i = 0; lg_tag_families[i]; i++)
+        if (applies(lg_tag_families[i], data) && lg_tag_families[i]->tags)
+            put_names(&w, lg_tag_families[i]->name, lg_tag_families[i]->tags);
     lg_json_end_object(&w);
     lg_json_put_key(&w, "levels");
     lg_json_put_object(&w);
-    for (size_t i = 0; i < t->n_works; i++)
-        for (size_t c = 0; c < t->works[i].n_columns; c++)
-            if (t->works[i].family->columns[c].levels)
-                put_names(&w, t->works[i].family->columns[c].name, t->works[i].family->columns[c].levels);
+    for (size_t i = 0; lg_tag_families[i]; i++) {
+        if (!applies(lg_tag_families[i], data)) continue;
+        for (size_t c = 0; c < LG_TAG_MAX_COLUMNS && lg_tag_families[i]->columns[c].name; c++)
+            if (lg_tag_families[i]->columns[c].levels)
+                put_names(&w, lg_tag_families[i]->columns[c].name, lg_tag_families[i]->columns[c].levels);
+    }
     lg_json_end_object(&w);
     lg_json_end_object(&w);
 }
 
-static lg_status commit(tagger *t, size_t window, const char *command) {
-    lg_text settings = {0}, inputs = {0};
-    describe(t, window, &settings);
-    lg_json_writer w = {.out = &inputs};
+/* What they were made of. */
+static void describe_inputs(const lg_dataset *data, lg_text *inputs) {
+    lg_json_writer w = {.out = inputs};
     lg_json_put_object(&w);
     lg_json_put_key(&w, "dataset");
-    lg_json_put_text(&w, lg_table_provenance(t->data->table)->identity);
+    lg_json_put_text(&w, lg_table_provenance(data->table)->identity);
     lg_json_end_object(&w);
+}
+
+lg_status lg_tag_is_current(const char *path, const lg_dataset *data, const lg_tag_options *options,
+                            bool *current, lg_error *error) {
+    lg_text settings = {0}, inputs = {0};
+    lg_table *tags = NULL;
+    *current = false;
+    describe(data, options->window ? options->window : DEFAULT_WINDOW, &settings);
+    describe_inputs(data, &inputs);
+    lg_status status = settings.failed || inputs.failed ? lg_fail_memory(error) : LG_OK;
+    if (!status) {
+        lg_error unread = {0}; /* a file that cannot be read is made again */
+        status = lg_table_open(path, "tags", &tags, &unread);
+        if (!status) {
+            const lg_provenance *p = lg_table_provenance(tags);
+            *current = p->version == VERSION && strcmp(p->settings, settings.data) == 0 &&
+                       strcmp(p->inputs, inputs.data) == 0;
+        } else if (status == LG_BAD_INPUT) {
+            status = LG_OK;
+        } else {
+            *error = unread;
+        }
+    }
+    lg_table_close(tags);
+    lg_text_free(&settings);
+    lg_text_free(&inputs);
+    return status;
+}
+
+static lg_status commit(tagger *t, size_t window, const char *command) {
+    lg_text settings = {0}, inputs = {0};
+    describe(t->data, window, &settings);
+    describe_inputs(t->data, &inputs);
     lg_status status;
     if (settings.failed || inputs.failed) {
         status = lg_fail_memory(t->error);
@@ -378,7 +416,7 @@ lg_status lg_tag_run(const lg_dataset *data, const lg_tag_options *options, cons
     t.workers = calloc(t.threads, sizeof *t.workers);
     lg_status status = t.works && t.workers ? LG_OK : lg_fail_memory(error);
     for (size_t i = 0; i < n_families && !status; i++) {
-        if (lg_tag_families[i]->needs_text && !data->has_text) continue;
+        if (!applies(lg_tag_families[i], data)) continue;
         work *k = &t.works[t.n_works++];
         k->family = lg_tag_families[i];
         k->spans = calloc(BATCH_DOCUMENTS, sizeof *k->spans);
