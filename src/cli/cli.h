@@ -114,6 +114,7 @@ int cmd_export(int argc, char **argv);
 int cmd_gap(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_tag(int argc, char **argv);
 int cmd_tokenize(int argc, char **argv);

@@ -3,6 +3,7 @@
 #include "stats/columns.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -76,24 +77,49 @@ static bool is_token_column(const lg_dataset *data, const lg_tensor *t) {
     return type && t->n_dims == 1 && t->count == data->n_tokens && !strchr(t->name, '.');
 }
 
+/* The object in the tags' settings that names the values of columns; NULL: there is none. */
+static lg_status read_settings(const lg_table *tags, lg_arena *arena, const lg_json_value **levels,
+                               lg_error *error) {
+    lg_json_value *settings;
+    const char *text = lg_table_provenance(tags)->settings;
+    lg_status status = lg_json_parse(arena, text, strlen(text), lg_table_path(tags), &settings, error);
+    *levels = status ? NULL : lg_json_get(settings, "levels");
+    return status;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 lg_status lg_group_column_names(const lg_dataset *data, const lg_table *tags, lg_arena *arena,
                                 const char ***names, size_t *count, lg_error *error) {
-    size_t n = lg_table_n_columns(tags);
-    *count = 0;
-    *names = lg_arena_alloc(arena, (n + 1) * sizeof **names);
-    if (!*names) return lg_fail_memory(error);
-    for (size_t i = 0; i < n; i++)
-        if (is_token_column(data, lg_table_at(tags, i))) (*names)[(*count)++] = lg_table_at(tags, i)->name;
+    const lg_json_value *levels;
+    lg_status status = read_settings(tags, arena, &levels, error);
+    if (status) return status;
+    size_t n = lg_table_n_columns(tags), k = 0;
+    const char **list = lg_arena_alloc(arena, (n + 1) * sizeof *list);
+    if (!list) return lg_fail_memory(error);
+    for (const lg_json_value *v = levels ? levels->first : NULL; v && k < n; v = v->next) {
+        const lg_tensor *t = lg_table_find(tags, v->key);
+        if (t && is_token_column(data, t)) list[k++] = t->name;
+    }
+    size_t numbers = k;
+    for (size_t i = 0; i < n && k < n; i++) {
+        const lg_tensor *t = lg_table_at(tags, i);
+        if (is_token_column(data, t) && !lg_json_get(levels, t->name)) list[k++] = t->name;
+    }
+    qsort(list + numbers, k - numbers, sizeof *list, by_name);
+    *names = list;
+    *count = k;
     return LG_OK;
 }
 
 /* Names of the values of a column from the tags' settings; none: the values are numbers. */
 static lg_status read_levels(const lg_table *tags, lg_arena *arena, lg_group_column *c, lg_error *error) {
-    lg_json_value *settings;
-    const char *text = lg_table_provenance(tags)->settings;
-    lg_status status = lg_json_parse(arena, text, strlen(text), lg_table_path(tags), &settings, error);
+    const lg_json_value *levels;
+    lg_status status = read_settings(tags, arena, &levels, error);
     if (status) return status;
-    const lg_json_value *list = lg_json_get(lg_json_get(settings, "levels"), c->name);
+    const lg_json_value *list = lg_json_get(levels, c->name);
     if (!list) {
         c->binned = true;
         c->copy_bins = strncmp(c->name, "copy_len", 8) == 0;
@@ -146,7 +172,8 @@ lg_status lg_group_column_open(const lg_dataset *data, const lg_table *tags, con
     char list[768] = "domain, kind, document";
     const char **names = NULL;
     size_t count = 0, used = strlen(list);
-    if (tags && lg_group_column_names(data, tags, arena, &names, &count, error)) return LG_FAILED;
+    lg_status status = tags ? lg_group_column_names(data, tags, arena, &names, &count, error) : LG_OK;
+    if (status) return status;
     for (size_t i = 0; i < count; i++) {
         int n = snprintf(list + used, sizeof list - used, ", %s", names[i]);
         if (n > 0 && (size_t)n < sizeof list - used) used += (size_t)n;

@@ -21,7 +21,8 @@ typedef struct lg_group_column {
 lg_status lg_group_column_open(const lg_dataset *data, const lg_table *tags, const char *name,
                                lg_arena *arena, lg_group_column *column, lg_error *error);
 
-/* Names of the token columns of TAGS in order, from ARENA. */
+/* Names of the token columns of TAGS, from ARENA: those with named levels in the order of the tags' settings,
+   then numbers by name. */
 lg_status lg_group_column_names(const lg_dataset *data, const lg_table *tags, lg_arena *arena,
                                 const char ***names, size_t *count, lg_error *error);
 
