@@ -22,11 +22,12 @@ void lg_rope(const lg_compute *c, float *x, size_t stride, const float *table, c
 /* swiglu.c: h = silu(gate) * up. h may be either. */
 void lg_swiglu(const lg_compute *c, float *h, const float *gate, const float *up, size_t n);
 
-/* embedding.c: x[t] = E[id[t]]; E is F32, BF16 or F16. */
-void lg_embed(const lg_tensor *embedding, const uint32_t *ids, float *x, size_t T, size_t d);
+/* embedding.c: x[t] = E[id[t]]; E is F32, BF16 or F16, of any alignment; ids lie within it. */
+void lg_embed(const lg_compute *c, const lg_tensor *embedding, const uint32_t *ids, float *x, size_t T, size_t d);
 
 /* short_conv.c: one document. y[t,c] = silu(sum_j w[c,j] x[t-K+1+j, c]), x before the start is 0. In place is allowed
-   (y == x, same stride). w [d, K] f32, K <= 8. */
+   (y == x, same stride). w [d, K] f32, 1 <= K <= 8. Channels are independent: a stripe of them is a call with shifted
+   pointers. */
 void lg_short_conv(const lg_compute *c, float *y, size_t y_stride, const float *x, size_t x_stride, const float *w,
                    size_t K, size_t T, size_t d);
 
@@ -60,8 +61,8 @@ typedef struct lg_delta_args {
 size_t lg_delta_scratch(const lg_compute *c, size_t T, size_t dk, size_t dv); /* bytes, per thread */
 void lg_delta_rule(const lg_compute *c, const lg_delta_args *a, void *scratch);
 
-/* gates of the delta rule, in delta_rule.c. l2norm: x / sqrt(sum x^2 + 1e-6) per head, in place. gates: beta = sigmoid(b) * (2 if
-   doubled), g = -exp(a_log) * softplus(a + dt_bias), per head, in place over b and a. */
+/* gates.c: what surrounds the delta rule. l2norm: x / sqrt(sum x^2 + 1e-6) per head, in place. gates: beta = sigmoid(b) * (2 if
+   doubled), g = -exp(a_log) * softplus(a + dt_bias), per head, in place over b and a, rows STRIDE apart. */
 void lg_l2norm(const lg_compute *c, float *x, size_t stride, size_t T, size_t n_heads, size_t head_dim);
 void lg_delta_gates(const lg_compute *c, float *a_to_g, float *b_to_beta, const float *a_log, const float *dt_bias,
                     bool doubled, size_t T, size_t n_heads, size_t stride);
@@ -73,7 +74,7 @@ void lg_gated_norm(const lg_compute *c, float *y, const float *o, size_t o_strid
 typedef struct lg_softmax_state { /* of one row, {0} to start: the caller zeroes it */
     float max;        /* of the logits so far */
     double sum;       /* of exp(logit - max) */
-    double weighted;  /* of exp(logit - max) * logit, when entropy is asked */
+    double weighted;  /* of exp(logit - max) * (logit - max), when entropy is asked */
     float target;     /* the target's logit, once its block was seen */
     uint32_t rank;    /* entries with a strictly larger logit than target_logit */
     uint32_t top1;

@@ -53,7 +53,7 @@ static lg_status embed_tile(lg_session *s, lg_tile_room *room, size_t tile, cons
                             lg_error *error) {
     (void)room, (void)context, (void)error;
     size_t t0 = tile * LG_TILE, d = s->model->spec.d_model;
-    lg_embed(s->model->globals[LG_EMBEDDING], s->ids + t0, s->x + t0 * d, tile_rows(s, tile), d);
+    lg_embed(s->compute, s->model->globals[LG_EMBEDDING], s->ids + t0, s->x + t0 * d, tile_rows(s, tile), d);
     return LG_OK;
 }
 
