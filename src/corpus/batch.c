@@ -10,6 +10,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* Documents of more tokens keep the arrays that they were tokenised into, and are not copied. */
+enum { HUGE_TOKENS = 1 << 20 };
+
 /* Enough that threads rarely wait for each other, little enough to be read again from the cache. */
 enum { BATCH_BYTES = 4 << 20, BATCH_DOCUMENTS = 1 << 14 };
 
@@ -17,8 +20,10 @@ typedef struct worker {
     lg_tokenizer_session *session;
     lg_tokens tokens; /* of one document */
     uint32_t *ids;    /* [n] of all its documents in this batch */
-    uint64_t *ends;   /* [n] */
+    size_t *ends;     /* [n] */
     size_t n, ids_capacity, ends_capacity;
+    lg_tokens *huge; /* [n_huge] of huge documents in this batch */
+    size_t n_huge, huge_capacity;
     size_t failed; /* document; SIZE_MAX: none */
     lg_error error;
 } worker;
@@ -120,28 +125,31 @@ static lg_status tokenize_document(const lg_team *team, worker *w, const char *t
     lg_tokens *tokens = &w->tokens;
     lg_status status = lg_tokenize(w->session, text, d->size, team->parse_special, tokens, &w->error);
     if (status) return status;
+    d->invalid_utf8 = !is_valid_utf8(text, d->size);
+    d->n_tokens = tokens->count;
+    if (tokens->count > HUGE_TOKENS) {
+        if (!lg_reserve(&w->huge, &w->huge_capacity, w->n_huge + 1, sizeof *w->huge))
+            return lg_fail_memory(&w->error);
+        w->huge[w->n_huge++] = *tokens;
+        d->ids = tokens->ids;
+        d->ends = tokens->ends;
+        *tokens = (lg_tokens){0};
+        return LG_OK;
+    }
     if (!lg_reserve(&w->ids, &w->ids_capacity, w->n + tokens->count, sizeof *w->ids) ||
         !lg_reserve(&w->ends, &w->ends_capacity, w->n + tokens->count, sizeof *w->ends))
         return lg_fail_memory(&w->error);
-    if (tokens->count) memcpy(w->ids + w->n, tokens->ids, tokens->count * sizeof *tokens->ids);
-    for (size_t i = 0; i < tokens->count; i++) w->ends[w->n + i] = tokens->ends[i];
-    d->invalid_utf8 = !is_valid_utf8(text, d->size);
+    if (tokens->count) {
+        memcpy(w->ids + w->n, tokens->ids, tokens->count * sizeof *tokens->ids);
+        memcpy(w->ends + w->n, tokens->ends, tokens->count * sizeof *tokens->ends);
+    }
     d->first = w->n;
-    d->n_tokens = tokens->count;
     w->n += tokens->count;
     return LG_OK;
 }
 
-/* Buffers that one huge document made grow are given back. */
 static void start_worker(worker *w) {
-    if (w->ids_capacity > BATCH_BYTES) {
-        lg_tokens_free(&w->tokens);
-        free(w->ids);
-        free(w->ends);
-        w->ids = NULL;
-        w->ends = NULL;
-        w->ids_capacity = w->ends_capacity = 0;
-    }
+    while (w->n_huge) lg_tokens_free(&w->huge[--w->n_huge]);
     w->n = 0;
     w->failed = SIZE_MAX;
 }
@@ -186,8 +194,9 @@ lg_status lg_team_tokenize(lg_team *team, lg_batch *batch, lg_error *error) {
     for (size_t i = 0; i < batch->n && !status; i++) { /* the arrays have stopped moving */
         lg_batch_document *d = &batch->documents[i];
         const worker *w = &team->workers[d->worker];
-        d->ids = d->n_tokens ? w->ids + d->first : NULL;
-        d->ends = d->n_tokens ? w->ends + d->first : NULL;
+        if (d->ids || !d->n_tokens) continue;
+        d->ids = w->ids + d->first;
+        d->ends = w->ends + d->first;
     }
     return status;
 }
@@ -197,6 +206,8 @@ void lg_team_free(lg_team *team) {
     for (size_t i = 0; i < team->n; i++) {
         worker *w = &team->workers[i];
         lg_tokenizer_session_free(w->session);
+        start_worker(w);
+        free(w->huge);
         lg_tokens_free(&w->tokens);
         free(w->ids);
         free(w->ends);

@@ -13,9 +13,9 @@ typedef struct lg_batch_document {
     size_t domain;                /* the caller's number */
     lg_kind kind;
     size_t lone_surrogates;
-    bool invalid_utf8;    /* set with the tokens */
-    const uint32_t *ids;  /* [n_tokens] */
-    const uint64_t *ends; /* [n_tokens] byte ends in the document; NULL for already tokenised data */
+    bool invalid_utf8;   /* set with the tokens */
+    const uint32_t *ids; /* [n_tokens] */
+    const size_t *ends;  /* [n_tokens] byte ends in the document; NULL for already tokenised data */
     size_t n_tokens;
     size_t worker, first; /* where the tokens are */
 } lg_batch_document;

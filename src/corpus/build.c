@@ -38,8 +38,6 @@ typedef struct builder {
     columns columns;
     lg_labels domains;
     lg_batch batch;
-    uint64_t *ends; /* token ends of a document, over all text */
-    size_t ends_capacity;
     lg_hash *hashes; /* [n_hashes] of documents with content, to count the duplicates */
     size_t n_hashes, hashes_capacity;
 
@@ -91,7 +89,6 @@ static void close_all(builder *b) {
     lg_table_writer_discard(b->writer);
     lg_labels_free(&b->domains);
     lg_batch_free(&b->batch);
-    free(b->ends);
     free(b->hashes);
     lg_hasher_free(b->hasher);
 }
@@ -187,9 +184,15 @@ static lg_status add_columns(builder *b, lg_error *error) {
 
 /* Token ends over all text; 0 for already tokenised data. */
 static lg_status put_token_ends(builder *b, const lg_batch_document *d, lg_error *error) {
-    if (!lg_reserve(&b->ends, &b->ends_capacity, d->n_tokens, sizeof *b->ends)) return lg_fail_memory(error);
-    for (size_t i = 0; i < d->n_tokens; i++) b->ends[i] = d->ends ? b->text_end + d->ends[i] : 0;
-    return lg_table_writer_append(b->writer, b->columns.token_end, b->ends, d->n_tokens, error);
+    enum { CHUNK = 1024 };
+    uint64_t ends[CHUNK];
+    lg_status status = LG_OK;
+    for (size_t i = 0; i < d->n_tokens && !status; i += CHUNK) {
+        size_t n = d->n_tokens - i < CHUNK ? d->n_tokens - i : CHUNK;
+        for (size_t k = 0; k < n; k++) ends[k] = d->ends ? b->text_end + d->ends[i + k] : 0;
+        status = lg_table_writer_append(b->writer, b->columns.token_end, ends, n, error);
+    }
+    return status;
 }
 
 static lg_status write_document(builder *b, const lg_batch_document *d, lg_error *error) {

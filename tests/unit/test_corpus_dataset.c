@@ -256,6 +256,37 @@ static void test_threads(void **state) {
     lg_dataset_close(&d);
 }
 
+/* Long documents among short ones; in one batch, and alone. */
+static void test_huge(void **state) {
+    (void)state;
+    enum { LONG = 5000000 };
+    static const size_t lengths[] = {3, LONG, 0, 7, 100000, LONG / 2, LONG / 2, 1};
+    put_byte_tokenizer("tok/tokenizer.json");
+    lg_text lines = {0};
+    char *text = malloc(LONG + 1);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(text, 'a' + (int)i, lengths[i]);
+        text[lengths[i]] = '\0';
+        lg_text_printf(&lines, "{\"text\": \"%s\"}\n", text);
+    }
+    put_bytes("huge.jsonl", lines.data, lines.length);
+    lg_text_free(&lines);
+    for (unsigned threads = 1; threads <= 2; threads++)
+        build("huge.jsonl", threads == 1 ? "huge1.data" : "huge2.data",
+              (lg_dataset_options){.tokenizer = in_scratch("tok"), .threads = threads, .command = "c"}, NULL);
+    assert_same_files("huge1.data", "huge2.data");
+    lg_dataset d = load("huge1.data");
+    assert_int_equal(d.n_docs, 8);
+    assert_bytes_are_tokens(&d);
+    for (size_t i = 0; i < d.n_docs; i++) {
+        uint64_t begin = lg_begin_of(d.doc_text_end, i);
+        assert_int_equal(d.doc_text_end[i] - begin, lengths[i]);
+        for (size_t k = 0; k < lengths[i]; k++) assert_int_equal(d.text[begin + k], 'a' + (int)i);
+    }
+    lg_dataset_close(&d);
+    free(text);
+}
+
 static void test_limit(void **state) {
     (void)state;
     enum { N = 300 };
@@ -443,9 +474,9 @@ static void test_current(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_input_ids), cmocka_unit_test(test_text),    cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_limit),     cmocka_unit_test(test_packed),  cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_stopping),  cmocka_unit_test(test_current),
+        cmocka_unit_test(test_input_ids), cmocka_unit_test(test_text),     cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_huge),      cmocka_unit_test(test_limit),    cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_stopping), cmocka_unit_test(test_current),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

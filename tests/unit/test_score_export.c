@@ -160,9 +160,13 @@ static void test_round_trip(void **state) {
     lg_scores s = {.model_name = "m", .n_tokens = N, .nll = nll, .context = zeros};
     char *text = export(&d, &s, 1, NULL, LG_EXPORT_JSONL), *line = text;
     for (size_t i = 0; i < N; i++) {
+        char *end = strchr(line, '\n');
+        assert_non_null(end);
+        *end = '\0';
         const char *value = strstr(line, "\"nll.m\":");
         assert_non_null(value);
-        assert_true(strtof(value + 8, &line) == nll[i]);
+        assert_true(strtof(value + 8, NULL) == nll[i]);
+        line = end + 1;
     }
     free(text);
     free(nll);
