@@ -86,6 +86,9 @@ static lg_status read_provenance(lg_table *table, const char *text, lg_error *er
     if (!status && !version)
         status =
             lg_fail(error, LG_BAD_INPUT, "%s: the provenance lacks \"version\": make the file again", path);
+    if (!status && (strlen(p->identity) != 32 || strspn(p->identity, "0123456789abcdef") != 32))
+        status = lg_fail(error, LG_BAD_INPUT,
+                         "%s: the provenance has an \"identity\" that is none: make the file again", path);
     p->version = (unsigned)version;
 done:
     lg_text_free(&scratch);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "lossgap/dataset.h"
 #include "store/safetensors.h"
 #include "store/table_writer.h"
 
@@ -105,6 +106,40 @@ static void opening_tables(void **state) {
     unlink(path);
 }
 
+static lg_status open_dataset(void *context, lg_error *error) {
+    (void)context;
+    lg_dataset dataset;
+    lg_status status = lg_dataset_open(path, &dataset, error);
+    lg_dataset_close(&dataset);
+    return status;
+}
+
+static void opening_datasets(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        lg_dtype dtype;
+    } columns[] = {{"text", LG_U8},          {"doc_text_end", LG_U64}, {"doc_token_end", LG_U64},
+                   {"doc_kind", LG_U8},      {"doc_domain", LG_U16},   {"doc_name", LG_U8},
+                   {"doc_name_end", LG_U64}, {"token_id", LG_U32},     {"token_end", LG_U64}};
+    static const uint64_t ends[] = {1}, zeros[] = {0};
+    lg_table_writer *writer;
+    assert_int_equal(lg_table_writer_create(path, &writer, NULL), LG_OK);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        size_t c;
+        assert_int_equal(lg_table_writer_add(writer, columns[i].name, columns[i].dtype, 1, &c, NULL), LG_OK);
+        assert_int_equal(
+            lg_table_writer_append(writer, c, columns[i].dtype == LG_U64 ? ends : zeros, 1, NULL), LG_OK);
+    }
+    lg_provenance provenance = {.format = "dataset",
+                                .version = 1,
+                                .inputs = "{\"tokenizer\":\"x\"}",
+                                .settings = "{\"domains\":[\"a\",\"b\"]}"};
+    assert_int_equal(lg_table_writer_commit(writer, &provenance, NULL, NULL), LG_OK);
+    survives_failing_malloc(open_dataset, NULL, "dataset");
+    unlink(path);
+}
+
 static lg_status write_file(void *context, lg_error *error) {
     (void)context;
     return lg_write_file(path, "text", 4, error);
@@ -128,8 +163,10 @@ static void folders(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_tree),      cmocka_unit_test(safetensors),   cmocka_unit_test(writing_tables),
-        cmocka_unit_test(opening_tables), cmocka_unit_test(writing_files), cmocka_unit_test(folders),
+        cmocka_unit_test(json_tree),        cmocka_unit_test(safetensors),
+        cmocka_unit_test(writing_tables),   cmocka_unit_test(opening_tables),
+        cmocka_unit_test(opening_datasets), cmocka_unit_test(writing_files),
+        cmocka_unit_test(folders),
     };
     snprintf(path, sizeof path, "/tmp/lossgap-test-%ld", (long)getpid());
     return cmocka_run_group_tests(tests, NULL, NULL);
