@@ -154,8 +154,7 @@ static void start_worker(worker *w) {
     w->failed = SIZE_MAX;
 }
 
-/* The error of the first document that fails: lower ones were all tried, since documents are handed out in
- * order. */
+/* The error of the first document that fails: those before it were tried, as they are handed out in order. */
 static lg_status first_error(const lg_team *team, const lg_batch *batch, lg_error *error) {
     const worker *first = NULL;
     for (size_t i = 0; i < team->n; i++) {

@@ -1,5 +1,4 @@
-/* One line of a JSONL corpus: an object with "text" (or "input_ids"), optional "id", "source", "domain",
- * "kind". */
+/* One line of a JSONL corpus: an object with "text" or "input_ids", and what it says of the document. */
 #include "corpus/jsonl.h"
 
 #include <stdlib.h>

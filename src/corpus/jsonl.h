@@ -20,8 +20,7 @@ typedef struct lg_jsonl_line {
     lg_text scratch[5]; /* text, id, source, domain, the rest */
 } lg_jsonl_line;
 
-/* Reads LINE: an object with "text" or, with INPUT_IDS, "input_ids". NAME ("file:line") stands for it in
- * errors. */
+/* Reads an object with "text" or, with INPUT_IDS, "input_ids". NAME ("file:line") stands for it in errors. */
 lg_status lg_jsonl_read(const char *text, size_t length, const char *name, bool input_ids,
                         lg_jsonl_line *line, lg_error *error);
 bool lg_jsonl_is_blank(const char *text, size_t length);

@@ -105,8 +105,8 @@ static lg_status read_whole(lg_reader *reader, const lg_corpus_file *file, lg_te
     return LG_OK;
 }
 
-/* The next line without its end; *MORE false after the last. The buffer holds one line and what was read with
- * it. */
+/* The next line without its end; *MORE false after the last. The buffer holds one line and
+   what was read with it. */
 static lg_status next_line(lg_reader *reader, lg_string *line, bool *more, lg_error *error) {
     lg_text *buffer = &reader->buffer;
     for (;;) {

@@ -19,8 +19,7 @@ typedef struct lg_document {
 /* KIND (a lg_kind or -1) and DOMAIN (NULL: none) are the caller's wishes; FILES and DOMAIN are borrowed. */
 lg_status lg_reader_create(const lg_corpus_files *files, int kind, const char *domain, bool input_ids,
                            lg_reader **reader, lg_error *error);
-/* Appends the content of the next document, its text or its ids, to CONTENT. false in *MORE: there is none.
- */
+/* Appends the content of the next document, its text or its ids, to CONTENT. *MORE false: there is none. */
 lg_status lg_reader_next(lg_reader *reader, lg_text *content, lg_document *document, bool *more,
                          lg_error *error);
 uint64_t lg_reader_consumed(const lg_reader *reader); /* bytes of all files so far, as stored */

@@ -18,8 +18,8 @@ bool lg_sample_add(lg_sample *sample, size_t domain, lg_hash hash, uint64_t inde
 bool lg_sample_finish(lg_sample *sample);
 /* After that, and with rising INDEX: is the document in the sample? */
 bool lg_sample_has(lg_sample *sample, uint64_t index);
-/* The tokens of DOMAIN's first document by hash if these alone exceed the limit, so that the domain has none;
- * else 0. */
+/* The tokens of DOMAIN's first document by hash, if these alone exceed the limit so that the domain stays
+   empty; else 0. */
 uint64_t lg_sample_too_long(const lg_sample *sample, size_t domain);
 void lg_sample_free(lg_sample *sample); /* NULL is fine */
 

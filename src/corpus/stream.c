@@ -49,8 +49,7 @@ lg_status lg_stream_open(const char *path, lg_packing packing, lg_stream **resul
         stream->packing = LG_GZIP;
     } else if (packing == LG_ZSTD) {
         stream->zstd = ZSTD_createDStream();
-        /* Text collections are often packed with `zstd --long=31`; memory is taken only as far as a frame
-         * asks. */
+        /* Text is often packed with `zstd --long=31`; memory is taken only as far as a frame asks. */
         if (!stream->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(stream->zstd, ZSTD_d_windowLogMax,
                                                                  sizeof(size_t) > 4 ? 31 : 30))) {
             status = lg_fail_memory(error);

@@ -1,5 +1,4 @@
-/* Lines of a JSONL corpus: any bytes are either a document or an error, and what is read lies in valid
- * memory. */
+/* Lines of a JSONL corpus: any bytes are either a document or an error, and strings lie in valid memory. */
 #include <stdlib.h>
 #include <string.h>
 

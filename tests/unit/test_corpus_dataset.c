@@ -1,5 +1,4 @@
-/* Datasets built from corpora: exact arrays, limits, threads, packing, hostile text, stopping, lack of
- * memory. */
+/* Datasets built from corpora: exact arrays, limits, threads, packing, hostile text, stopping. */
 #include "corpus_files.h"
 
 #include <dirent.h>
@@ -438,6 +437,34 @@ static void test_stopping(void **state) {
     }
 }
 
+/* Adds a document to the corpus once the second pass has begun. */
+static void add_document(void *context, const char *unit, uint64_t done, uint64_t total) {
+    bool *added = context;
+    (void)unit;
+    if (*added || 2 * done <= total) return;
+    FILE *f = fopen(in_scratch("changed/lines.jsonl"), "a");
+    assert_non_null(f);
+    fputs("{\"text\": \"new\"}\n", f);
+    assert_int_equal(fclose(f), 0);
+    *added = true;
+}
+
+static void test_changed(void **state) {
+    (void)state;
+    put_byte_tokenizer("tok/tokenizer.json");
+    put_corpus("changed", 400, 30000);
+    bool added = false;
+    lg_monitor monitor = {.context = &added, .progress = add_document};
+    lg_dataset_options o = {.tokenizer = in_scratch("tok"), .limit = 1000};
+    lg_error error = {0};
+    const char *path = in_scratch("changed");
+    assert_int_equal(mkdir(in_scratch("none"), 0700), 0);
+    assert_int_equal(lg_dataset_build(&path, 1, &o, in_scratch("none/data"), &monitor, &error), LG_BAD_INPUT);
+    assert_true(added);
+    assert_non_null(strstr(error.message, "changed while it was read"));
+    assert_int_equal(rmdir(in_scratch("none")), 0);
+}
+
 static void test_current(void **state) {
     (void)state;
     put_byte_tokenizer("tok/tokenizer.json");
@@ -476,7 +503,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_input_ids), cmocka_unit_test(test_text),     cmocka_unit_test(test_threads),
         cmocka_unit_test(test_huge),      cmocka_unit_test(test_limit),    cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_stopping), cmocka_unit_test(test_current),
+        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_stopping), cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_current),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -5,8 +5,7 @@
 
 #include "lossgap/dataset.h"
 
-/* The C library's own allocator, with the n-th call failing. A sanitizer's allocator cannot be replaced so.
- */
+/* The C library's allocator, with the n-th call failing. A sanitizer's cannot be replaced so.*/
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define HAVE_FAILING_MALLOC 1
 static long until_failure = -1; /* negative: never */
