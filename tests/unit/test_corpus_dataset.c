@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "lossgap/dataset.h"
 
@@ -286,6 +287,19 @@ static void test_huge(void **state) {
     free(text);
 }
 
+/* Is document DOC in the sample by definition: its tokens and those of all before it in its domain's order of
+   (hash, place) are at most the limit? */
+static bool belongs(const lg_dataset *all, const lg_hash *hashes, size_t doc, uint64_t limit) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < all->n_docs; i++) {
+        if (all->doc_domain[i] != all->doc_domain[doc]) continue;
+        lg_hash a = hashes[i], b = hashes[doc];
+        bool before = a.high != b.high ? a.high < b.high : a.low != b.low ? a.low < b.low : i <= doc;
+        if (before) sum += all->doc_token_end[i] - lg_begin_of(all->doc_token_end, i);
+    }
+    return sum <= limit;
+}
+
 static void test_limit(void **state) {
     (void)state;
     enum { N = 300 };
@@ -296,6 +310,11 @@ static void test_limit(void **state) {
     build("limited", "all.data", o, NULL);
     lg_dataset all = load("all.data");
     size_t kept_before = 0;
+    lg_hash hashes[2 * N];
+    for (size_t i = 0; i < all.n_docs; i++) {
+        uint64_t begin = lg_begin_of(all.doc_text_end, i);
+        hashes[i] = lg_hash_of(all.text + begin, all.doc_text_end[i] - begin);
+    }
     for (o.limit = 100; o.limit < 1000000; o.limit *= 3) {
         notes n = {0};
         o.threads = 1;
@@ -323,6 +342,7 @@ static void test_limit(void **state) {
             tokens[d.doc_domain[i]] += d.doc_token_end[i] - lg_begin_of(d.doc_token_end, i);
         }
         for (size_t i = 0; i < all.n_docs; i++) assert_true(kept[i] || !before[i]);
+        for (size_t i = 0; i < all.n_docs; i++) assert_int_equal(kept[i], belongs(&all, hashes, i, o.limit));
         for (size_t i = 0; i < 4; i++) assert_true(tokens[i] <= o.limit);
         assert_true(d.n_docs >= kept_before);
         assert_non_null(strstr(n.text, "left"));
