@@ -91,7 +91,7 @@ static lg_status for_blocks(lg_session *s, bool targets, unsigned columns, const
             if (!w.count) continue;
         }
         if (lg_is_cancelled(monitor)) return lg_fail(error, LG_CANCELLED, "stopped");
-        status = lg_weight_load(s->head, head, id, n_ids, error);
+        status = lg_session_load(s->head, head, id, n_ids, error);
         if (!status)
             status = lg_for_each(s, lg_n_tiles(targets ? w.count : s->n_scored),
                                  targets ? target_tile : block_tile, &w, error);

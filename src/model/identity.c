@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +24,12 @@ char *lg_cache_folder(void) {
 
 static lg_hash hash_slice(const lg_mapping *file, size_t i) {
     size_t size = file->size - i * SLICE;
-    return lg_hash_of(file->data + i * SLICE, size < SLICE ? size : SLICE);
+    if (size > SLICE) size = SLICE;
+    const unsigned char *slice = file->data + i * SLICE;
+    lg_hash hash = lg_hash_of(slice, size);
+    madvise((void *)(uintptr_t)slice, size,
+            MADV_DONTNEED); /* read once: a process need not hold all of a large file */
+    return hash;
 }
 
 static lg_status hash_slices(const lg_mapping *file, const lg_monitor *monitor, lg_hash *hash,

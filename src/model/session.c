@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "kernels/kernels.h"
 
 /* What a session may take for activations if the longest row allows it, and the batch that is plenty:
    unpacking weights costs 1 % of it. */
@@ -311,15 +313,32 @@ size_t lg_session_max_tokens(const lg_session *session) {
     return session->max_tokens;
 }
 
+const char *lg_session_isa(const lg_session *session) {
+    return session->compute->kernels->name;
+}
+
 lg_precision lg_session_precision(const lg_session *session) {
     return session->compute->precision;
 }
 
 /* ---- one layer's weights ---- */
 
+lg_status lg_session_load(lg_weight *weight, const lg_tensor *tensor, size_t row, size_t n_rows,
+                          lg_error *error) {
+    lg_status status = lg_weight_load(weight, tensor, row, n_rows, error);
+    /* The mapped pages were read for this only. Given back, they stay in the page cache, but a process that
+       scores with a large model is no larger than one layer. */
+    size_t row_bytes = tensor->count / tensor->shape[0] * lg_dtype_size(tensor->dtype);
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)tensor->data + row * row_bytes;
+    uintptr_t end = (begin + n_rows * row_bytes) / page * page;
+    begin = (begin + page - 1) / page * page;
+    if (end > begin) madvise((void *)begin, end - begin, MADV_DONTNEED);
+    return status;
+}
+
 static lg_status load(lg_session *s, lg_mixer room, lg_slot slot, const lg_tensor *const *tensors,
                       lg_error *error) {
-    return lg_weight_load(s->weights[room][slot], tensors[slot], 0, tensors[slot]->shape[0], error);
+    return lg_session_load(s->weights[room][slot], tensors[slot], 0, tensors[slot]->shape[0], error);
 }
 
 lg_status lg_session_load_layer(lg_session *s, size_t layer, lg_error *error) {

@@ -59,6 +59,9 @@ struct lg_session {
     lg_tile_room *threads;
 };
 
+/* lg_weight_load, and the file's pages are given back. */
+lg_status lg_session_load(lg_weight *weight, const lg_tensor *tensor, size_t row, size_t n_rows,
+                          lg_error *error);
 /* Unpacks LAYER's weights. */
 lg_status lg_session_load_layer(lg_session *session, size_t layer, lg_error *error);
 
