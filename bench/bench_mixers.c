@@ -22,7 +22,7 @@ static double seconds(void) {
 
 /* ---- peaks: multiply-adds on registers only, GFLOP/s; 0: not on this machine ---- */
 
-enum { CHAINS = 12, ROUNDS = 4000000 };
+enum { CHAINS = 12, ROUNDS = 2000000 };
 
 #if defined(__x86_64__)
 #define PEAK(NAME, TARGET, VECTOR, ONE, STEP)                                                                \
@@ -64,7 +64,9 @@ static void peaks(double *f32, double *bf16) {
 #endif
 }
 
-/* ---- the layers ---- */
+/* ---- the layers: one head of HEADS ---- */
+
+enum { HEADS = 8 };
 
 static float *numbers(size_t n, float scale) {
     float *x = malloc(n * sizeof *x);
@@ -91,16 +93,25 @@ static void line(const char *what, const char *how, size_t T, double flops, doub
 }
 
 static int repeats(double flops) {
-    return flops > 2e9 ? 3 : flops > 1e8 ? 10 : 100;
+    return flops > 2e9 ? 3 : flops > 1e8 ? 20 : 100;
 }
 
 static void attention(const lg_compute *c, const char *how, size_t T, size_t window, size_t d, double peak) {
-    enum { HEADS = 2 }; /* strides of more than one head, as in a model */
-    float *q = numbers(T * HEADS * d, 1), *k = numbers(T * HEADS * d, 1), *v = numbers(T * HEADS * d, 1);
-    float *out = numbers(T * HEADS * d, 1);
+    const size_t width = 3 * HEADS * d; /* queries, keys and values of a token side by side, as in a model */
+    float *mix = numbers(T * width, 1), *out = numbers(T * HEADS * d, 1);
     void *scratch = scratch_of(lg_attention_scratch(c, T, 1, d));
-    const lg_attention_args a = {q,         k, v, out, HEADS * d, HEADS * d,
-                                 HEADS * d, T, 1, d,   window,    1 / sqrtf((float)d)};
+    const lg_attention_args a = {.q = mix,
+                                 .k = mix + HEADS * d,
+                                 .v = mix + 2 * HEADS * d,
+                                 .out = out,
+                                 .q_stride = width,
+                                 .kv_stride = width,
+                                 .out_stride = HEADS * d,
+                                 .T = T,
+                                 .n_group = 1,
+                                 .head_dim = d,
+                                 .window = window,
+                                 .scale = 1 / sqrtf((float)d)};
     double pairs = 0, best = 1e9;
     for (size_t t = 0; t < T; t++) pairs += (double)(window && t >= window ? window : t + 1);
     const double flops = 4 * (double)d * pairs;
@@ -112,21 +123,32 @@ static void attention(const lg_compute *c, const char *how, size_t T, size_t win
     char what[64];
     snprintf(what, sizeof what, window ? "attention %zu window %zu" : "attention %zu", d, window);
     line(what, how, T, flops, best, peak);
-    free(q), free(k), free(v), free(out), free(scratch);
+    free(mix), free(out), free(scratch);
 }
 
 static void delta(const lg_compute *c, const char *how, size_t T, size_t dk, size_t dv, double peak) {
-    enum { HEADS = 2, C = 64 };
-    float *q = numbers(T * HEADS * dk, 0.15f), *k = numbers(T * HEADS * dk, 0.15f),
-          *v = numbers(T * HEADS * dv, 1);
-    float *g = numbers(T * HEADS, 0.1f), *beta = numbers(T * HEADS, 1), *out = numbers(T * HEADS * dv, 1);
-    for (size_t i = 0; i < T * HEADS; i++) {
-        g[i] = -fabsf(g[i]);
-        beta[i] += 1;
+    enum { C = 64 };
+    const size_t width = HEADS * (2 * dk + dv + 2);
+    float *mix = numbers(T * width, 0.15f), *out = numbers(T * HEADS * dv, 1);
+    float *v = mix + 2 * HEADS * dk, *g = v + HEADS * dv, *beta = g + HEADS;
+    for (size_t t = 0; t < T; t++) {
+        g[t * width] = -fabsf(g[t * width]);
+        beta[t * width] += 1;
     }
     void *scratch = scratch_of(lg_delta_scratch(c, T, dk, dv));
-    const lg_delta_args a = {q,          k,          v,     g,          beta, out, NULL, NULL,
-                             HEADS * dk, HEADS * dv, HEADS, HEADS * dv, T,    dk,  dv};
+    const lg_delta_args a = {.q = mix,
+                             .k = mix + HEADS * dk,
+                             .v = v,
+                             .g = g,
+                             .beta = beta,
+                             .out = out,
+                             .qk_stride = width,
+                             .v_stride = width,
+                             .gate_stride = width,
+                             .out_stride = HEADS * dv,
+                             .T = T,
+                             .dk = dk,
+                             .dv = dv};
     /* per token: K K^T and Q K^T, the solution and P Delta (halves); K S, Q S and K^T Delta */
     const double flops = 2 * (double)T * (double)(C * dk + C * dv + 3 * dk * dv);
     double best = 1e9;
@@ -138,7 +160,7 @@ static void delta(const lg_compute *c, const char *how, size_t T, size_t dk, siz
     char what[64];
     snprintf(what, sizeof what, "delta rule %zu/%zu", dk, dv);
     line(what, how, T, flops, best, peak);
-    free(q), free(k), free(v), free(g), free(beta), free(out), free(scratch);
+    free(mix), free(out), free(scratch);
 }
 
 int main(int argc, char **argv) {

@@ -44,6 +44,11 @@ struct lg_block {
        key are read and written. */
     lg_block_softmax *softmax, *softmax_bf16;
 
+    /* y[j] = x[j] / (the sum of sum's lanes), never -0. */
+    void (*average)(size_t n, const float *x, const float *sum, float *y);
+
+    /* y[j] = x[j] * factor (* by[j] unless BY is NULL), never -0. y may be x. */
+    void (*multiply)(size_t n, const float *x, float factor, const float *by, float *y);
     /* y[j] = exp((hi - his[j]) + (lo - los[j])) for j < n, exponents <= 0. All arrays have n rounded up to
        lanes; there y becomes 0. */
     void (*decay)(size_t n, float hi, float lo, const float *his, const float *los, float *y);

@@ -1,7 +1,7 @@
 /* Block kernels for AVX2 with FMA. */
-#if defined(__x86_64__)
 #include "kernels/block_tables.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #define BLOCK_TABLE lg_block_avx2

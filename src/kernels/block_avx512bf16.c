@@ -1,7 +1,7 @@
 /* Block kernels for AVX-512 with products of bf16 pairs. */
-#if defined(__x86_64__)
 #include "kernels/block_tables.h"
 
+#if defined(__x86_64__)
 #include "kernels/block_avx512.h"
 
 #include <string.h>

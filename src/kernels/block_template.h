@@ -237,6 +237,24 @@ static void softmax_bf16(size_t m, size_t n, const lg_softmax_tile *a, float *s,
 }
 #endif
 
+static void average(size_t n, const float *x, const float *sum, float *y) {
+    float lanes[LANES];
+    memcpy(lanes, sum, sizeof lanes);
+    for (size_t half = LANES / 2; half; half /= 2)
+        for (size_t l = 0; l < half; l++) lanes[l] += lanes[l + half];
+    const v_float inverse = v_set1(1 / lanes[0]), zero = v_set1(0);
+    size_t j = 0;
+    for (; j + LANES <= n; j += LANES) store(y + j, v_fma(load(x + j), inverse, zero));
+    for (; j < n; j++) y[j] = x[j] * inverse[0] + 0.0f;
+}
+
+static void multiply(size_t n, const float *x, float factor, const float *by, float *y) {
+    const v_float f = v_set1(factor), zero = v_set1(0);
+    size_t j = 0;
+    for (; j + LANES <= n; j += LANES) store(y + j, v_fma(load(x + j), by ? f * load(by + j) : f, zero));
+    for (; j < n; j++) y[j] = x[j] * (by ? factor * by[j] : factor) + 0.0f;
+}
+
 static void decay(size_t n, float hi, float lo, const float *his, const float *los, float *y) {
     for (size_t j = 0; j < n; j += LANES) {
         v_float e = exp_of((v_set1(hi) - load(his + j)) + (v_set1(lo) - load(los + j)));
@@ -308,6 +326,8 @@ const lg_block BLOCK_TABLE = {
     .product = product,
     .substitute = substitute,
     .softmax = softmax,
+    .average = average,
+    .multiply = multiply,
     .decay = decay,
     .transpose = transpose,
     .round = round_values,

@@ -72,6 +72,13 @@ size_t lg_attention_scratch(const lg_compute *c, size_t T, size_t n_group, size_
     return sizeof(float) * lay_out(c, T, head_dim, NULL, &b);
 }
 
+/* Rows of one head lie far apart, where the processor does not look ahead by itself. */
+static void prefetch_row(const float *rows, size_t stride, size_t row, size_t n_rows, size_t n) {
+    enum { AHEAD = 8 };
+    if (row + AHEAD >= n_rows) return;
+    for (size_t j = 0; j < n; j += 16) __builtin_prefetch(rows + (row + AHEAD) * stride + j);
+}
+
 /* One query or key as an operand of products. */
 static void pack_row(const lg_compute *c, const lg_block *block, const buffers *b, const float *x,
                      size_t head_dim, float *row) {
@@ -93,8 +100,10 @@ static void pack_keys(const lg_compute *c, const lg_block *block, const lg_atten
             block->transpose(n, b->depth, k, a->kv_stride, panel, block->columns);
             continue;
         }
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+            prefetch_row(k, a->kv_stride, i, a->T - t, a->head_dim);
             pack_row(c, block, b, k + i * a->kv_stride, a->head_dim, b->rows + i * b->depth);
+        }
         block->transpose(n, b->depth, b->rows, b->depth, panel, block->columns);
     }
 }
@@ -106,6 +115,7 @@ static void pack_values(const lg_compute *c, const lg_block *block, const lg_att
         float *to = b->values + p * rows;
         for (size_t t = 0; t < a->T; t += step, to += width) {
             const float *v = a->v + t * a->kv_stride + p;
+            prefetch_row(a->v + p, a->kv_stride, t, a->T, n);
             if (b->bf16) block->round_pairs(n, v, t + 1 < a->T ? v + a->kv_stride : NULL, (uint32_t *)to);
             else if (c->precision == LG_PRECISION_BF16) block->round(n, v, to);
             else memcpy(to, v, n * sizeof *to);
@@ -168,6 +178,7 @@ void lg_attention(const lg_compute *c, const lg_attention_args *a, void *scratch
             const float *q = a->q + query * a->q_stride + h * a->head_dim;
             float *out = a->out + query * a->out_stride + h * a->head_dim;
             for (size_t i = 0; i < n; i++) {
+                prefetch_row(q, a->q_stride, i, a->T - query, a->head_dim);
                 pack_row(c, block, &b, q + i * a->q_stride, a->head_dim, b.queries + i * b.depth);
                 b.max[i] = -INFINITY;
             }
@@ -178,12 +189,8 @@ void lg_attention(const lg_compute *c, const lg_attention_args *a, void *scratch
             for (size_t key = first_key / KEYS * KEYS; key < query + n; key += KEYS)
                 add_keys(c, block, a, &b, query, n, key);
 
-            for (size_t i = 0; i < n; i++) {
-                float sum = 0;
-                for (size_t l = 0; l < block->lanes; l++) sum += b.sum[i * block->lanes + l];
-                for (size_t j = 0; j < a->head_dim;
-                     j++) /* + 0: the zeros that tiles add must not show in a sign */
-                    out[i * a->out_stride + j] = b.o[i * b.width + j] / sum + 0.0f;
-            }
+            for (size_t i = 0; i < n; i++)
+                block->average(a->head_dim, b.o + i * b.width, b.sum + i * block->lanes,
+                               out + i * a->out_stride);
         }
 }

@@ -16,15 +16,16 @@ enum { CHUNK = 64 };
 
 typedef struct buffers { /* words */
     size_t width;        /* dv rounded up to lanes */
-    float *k, *q;        /* [CHUNK, dk] */
-    float *kt;           /* [dk, CHUNK]: K transposed */
+    float *k;            /* [CHUNK, dk]: -beta e^G K */
+    float *kt;           /* [dk, CHUNK]: K transposed, then scaled for the state */
     float *a, *p;        /* [CHUNK, CHUNK]: -A and P */
-    float *hi, *lo;   /* [CHUNK]: G in two parts, so that differences keep their digits after a long decay */
-    float *decay;     /* [CHUNK] */
-    float *delta, *o; /* [CHUNK, columns] */
-    float *S;         /* panels of up to block->columns: [dk, columns] each */
-    float *beta;      /* [CHUNK] */
-    float *one, *forget; /* [LG_BLOCK_MAX_ROWS]: 1 and e^(G_n) */
+    float *hi, *lo; /* [CHUNK]: G in two parts, so that differences keep their digits after a long decay */
+    float *beta, *read; /* [CHUNK]: beta and s e^G */
+    float *decay;       /* [CHUNK]: a row of D */
+    float *forget;      /* [LG_BLOCK_MAX_ROWS]: e^(G_n) */
+    float *delta;       /* [CHUNK, columns]: R, then Delta */
+    float *o;           /* [rows, columns] */
+    float *S;           /* panels of up to block->columns: [dk, columns] each */
 } buffers;
 
 static size_t round_up(size_t n, size_t to) {
@@ -46,7 +47,6 @@ static size_t lay_out(const lg_block *block, size_t dk, size_t dv, float *scratc
     size_t words = 0;
     b->width = round_up(dv, block->lanes);
     b->k = take(scratch, &words, CHUNK * dk);
-    b->q = take(scratch, &words, CHUNK * dk);
     b->kt = take(scratch, &words, CHUNK * dk);
     b->a = take(scratch, &words, CHUNK * CHUNK);
     b->p = take(scratch, &words, CHUNK * CHUNK);
@@ -54,10 +54,10 @@ static size_t lay_out(const lg_block *block, size_t dk, size_t dv, float *scratc
     b->lo = take(scratch, &words, CHUNK);
     b->decay = take(scratch, &words, CHUNK);
     b->delta = take(scratch, &words, CHUNK * block->columns);
-    b->o = take(scratch, &words, CHUNK * block->columns);
+    b->o = take(scratch, &words, block->rows * block->columns);
     b->S = take(scratch, &words, dk * b->width);
     b->beta = take(scratch, &words, CHUNK);
-    b->one = take(scratch, &words, LG_BLOCK_MAX_ROWS);
+    b->read = take(scratch, &words, CHUNK);
     b->forget = take(scratch, &words, LG_BLOCK_MAX_ROWS);
     return words;
 }
@@ -90,16 +90,21 @@ static void state_from_panels(const lg_block *block, const buffers *b, float *S,
     }
 }
 
-/* What a chunk's columns share: -A, P; and K, Q, K^T scaled by their decays (and -beta, s) for R, O and the
- * state. */
+/* Asks for rows t + i … of the next chunk while this one is computed: rows of one head lie far apart, where
+   the processor does not look ahead by itself. */
+static void prefetch_rows(const float *x, size_t stride, size_t T, size_t t, size_t n_rows, size_t n) {
+    for (size_t end = least(T, t + n_rows); t < end; t++)
+        for (size_t j = 0; j < n; j += 16) __builtin_prefetch(x + t * stride + j, 0, 2);
+}
+
+/* What a chunk's columns share: -A, P; and K, K^T scaled for R and the state. */
 static void prepare_chunk(const lg_block *block, const lg_delta_args *a, const buffers *b, size_t t,
                           size_t n) {
-    const size_t dk = a->dk;
+    const size_t dk = a->dk, stride = a->qk_stride;
+    const float *q = a->q + t * stride, *k = a->k + t * stride;
     const float s = (float)(1 / sqrt((double)dk));
     double G = 0;
     for (size_t i = 0; i < n; i++) {
-        memcpy(b->k + i * dk, a->k + (t + i) * a->qk_stride, dk * sizeof *b->k);
-        memcpy(b->q + i * dk, a->q + (t + i) * a->qk_stride, dk * sizeof *b->q);
         G += (double)a->g[(t + i) * a->gate_stride];
         b->hi[i] = (float)G;
         b->lo[i] = (float)(G - (double)b->hi[i]);
@@ -110,62 +115,57 @@ static void prepare_chunk(const lg_block *block, const lg_delta_args *a, const b
         memset(b->hi + n, 0, (CHUNK - n) * sizeof *b->hi);
         memset(b->lo + n, 0, (CHUNK - n) * sizeof *b->lo);
     }
-    block->transpose(n, dk, b->k, dk, b->kt, CHUNK);
+    block->transpose(n, dk, k, stride, b->kt, CHUNK);
     for (size_t i = 0; i < n; i += block->rows) {
         const size_t m = least(block->rows, n - i);
+        prefetch_rows(a->k, stride, a->T, t + CHUNK + i, m, dk);
+        prefetch_rows(a->q, stride, a->T, t + CHUNK + i, m, dk);
         for (size_t j = 0; j < i + m; j += block->columns) {
             const size_t width = least(block->columns, round_up(i + m - j, block->lanes));
-            block->product(m, width, dk, b->k + i * dk, dk, b->kt + j, CHUNK, b->a + i * CHUNK + j, CHUNK,
-                           NULL);
-            block->product(m, width, dk, b->q + i * dk, dk, b->kt + j, CHUNK, b->p + i * CHUNK + j, CHUNK,
-                           NULL);
+            block->product(m, width, dk, k + i * stride, stride, b->kt + j, CHUNK, b->a + i * CHUNK + j,
+                           CHUNK, NULL);
+            block->product(m, width, dk, q + i * stride, stride, b->kt + j, CHUNK, b->p + i * CHUNK + j,
+                           CHUNK, NULL);
         }
     }
     for (size_t i = 0; i < n; i++) {
         float *A = b->a + i * CHUNK, *P = b->p + i * CHUNK;
+        const float gamma = expf(b->hi[i]);
         block->decay(i + 1, b->hi[i], b->lo[i], b->hi, b->lo, b->decay);
-        for (size_t j = 0; j < CHUNK && j < i + 1; j++) {
-            A[j] *= -b->beta[i] * b->decay[j];
-            P[j] *= s * b->decay[j];
-        }
+        block->multiply(i, A, -b->beta[i], b->decay, A);
+        block->multiply(i + 1, P, s, b->decay, P);
         memset(P + i + 1, 0, (CHUNK - i - 1) * sizeof *P);
-        const float gamma = expf(b->hi[i]), of_k = -b->beta[i] * gamma, of_q = s * gamma;
-        for (size_t j = 0; j < dk; j++) {
-            b->k[i * dk + j] *= of_k;
-            b->q[i * dk + j] *= of_q;
-        }
-        if (i == n - 1)
-            for (size_t l = 0; l < LG_BLOCK_MAX_ROWS; l++) b->forget[l] = gamma;
+        block->multiply(dk, k + i * stride, -b->beta[i] * gamma, NULL, b->k + i * dk);
+        b->read[i] = s * gamma;
     }
+    for (size_t l = 0; l < LG_BLOCK_MAX_ROWS; l++) b->forget[l] = expf(b->hi[n - 1]);
     block->decay(n, b->hi[n - 1], b->lo[n - 1], b->hi, b->lo, b->decay);
-    for (size_t j = 0; j < dk; j++)
-        for (size_t i = 0; i < n; i++) b->kt[j * CHUNK + i] *= b->decay[i];
+    for (size_t j = 0; j < dk; j++) block->multiply(n, b->kt + j * CHUNK, 1, b->decay, b->kt + j * CHUNK);
 }
 
 /* Columns p … p + width - 1 of a chunk: R, Delta, O and the next state. */
 static void chunk_columns(const lg_block *block, const lg_delta_args *a, const buffers *b, size_t t, size_t n,
                           size_t p, size_t width) {
     const size_t dk = a->dk, real = least(width, a->dv - p), rows = block->rows;
+    const float *q = a->q + t * a->qk_stride;
     float *S = b->S + p * dk, *delta = b->delta;
     for (size_t i = 0; i < n; i++) {
         memcpy(delta + i * width, a->v + (t + i) * a->v_stride + p, real * sizeof *delta);
         memset(delta + i * width + real, 0, (width - real) * sizeof *delta);
     }
-    for (size_t i = 0; i < n; i += rows)
+    for (size_t i = 0; i < n; i += rows) {
+        prefetch_rows(a->v + p, a->v_stride, a->T, t + CHUNK + i, rows, real);
         block->product(least(rows, n - i), width, dk, b->k + i * dk, dk, S, width, delta + i * width, width,
                        b->beta + i);
+    }
     for (size_t i = 0; i < n; i += rows)
         block->substitute(least(rows, n - i), width, i, b->a, CHUNK, delta, width);
     for (size_t i = 0; i < n; i += rows) {
         const size_t m = least(rows, n - i);
-        float *o = b->o + i * width;
-        block->product(m, width, dk, b->q + i * dk, dk, S, width, o, width, NULL);
-        block->product(m, width, i + m, b->p + i * CHUNK, CHUNK, delta, width, o, width, b->one);
-    }
-    for (size_t i = 0; i < n; i++) {
-        float *out = a->out + (t + i) * a->out_stride + p;
-        for (size_t j = 0; j < real; j++)
-            out[j] = b->o[i * width + j] + 0.0f; /* no -0: zeros are added in tiles */
+        block->product(m, width, dk, q + i * a->qk_stride, a->qk_stride, S, width, b->o, width, NULL);
+        block->product(m, width, i + m, b->p + i * CHUNK, CHUNK, delta, width, b->o, width, b->read + i);
+        for (size_t r = 0; r < m; r++)
+            block->multiply(real, b->o + r * width, 1, NULL, a->out + (t + i + r) * a->out_stride + p);
     }
     for (size_t i = 0; i < dk; i += rows)
         block->product(least(rows, dk - i), width, n, b->kt + i * CHUNK, CHUNK, delta, width, S + i * width,
@@ -176,7 +176,6 @@ void lg_delta_rule(const lg_compute *c, const lg_delta_args *a, void *scratch) {
     const lg_block *block = block_of(c);
     buffers b;
     lay_out(block, a->dk, a->dv, scratch, &b);
-    for (size_t l = 0; l < LG_BLOCK_MAX_ROWS; l++) b.one[l] = 1;
     state_to_panels(block, &b, a->initial, a->dk, a->dv);
     for (size_t t = 0; t < a->T; t += CHUNK) {
         const size_t n = least(CHUNK, a->T - t);
