@@ -118,14 +118,18 @@ static bool heap_push(lg_bpe_scratch *s, uint64_t x) {
 
 /* The heap holds rank << 32 | position of the left token. An entry is stale unless the pair that now begins
    there has that rank. Positions are bytes of the piece; the token at i goes up to next[i]. */
-static bool merge_long(const lg_bpe *bpe, lg_bpe_scratch *s, const unsigned char *piece, uint32_t n,
+static bool merge_long(const lg_bpe *bpe, lg_bpe_scratch *s, const unsigned char *piece, uint32_t size,
                        size_t origin, size_t made_up, lg_tokens *tokens) {
-    if (!lg_reserve(&s->symbols, &s->symbols_capacity, (size_t)n * 4, sizeof *s->symbols)) return false;
-    uint32_t *ids = s->symbols, *next = ids + n, *before = next + n, *ranks = before + n;
-    for (uint32_t i = 0; i < n; i++) {
-        ids[i] = bpe->byte_id[piece[i]];
-        next[i] = i + 1;
-        before[i] = i - 1; /* of the first: never used */
+    if (!lg_reserve(&s->symbols, &s->symbols_capacity, (size_t)size * 5, sizeof *s->symbols)) return false;
+    uint32_t *ids = s->symbols, *ends = ids + size, *next = ends + size, *before = next + size,
+             *ranks = before + size;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        ids[n] = bpe->byte_id[piece[i]];
+        ends[n] = i + 1;
+        next[n] = n + 1;
+        before[n] = n - 1; /* of the first: never used */
+        n += ids[n] != LG_NO_ID;
     }
     s->heap_count = 0;
     if (!lg_reserve(&s->heap, &s->heap_capacity, n, sizeof *s->heap)) return false;
@@ -144,6 +148,7 @@ static bool merge_long(const lg_bpe *bpe, lg_bpe_scratch *s, const unsigned char
         if (ranks[i] != top >> 32) continue;
         uint32_t gone = next[i];
         ids[i] = find_pair(bpe, ids[i], ids[gone])->id;
+        ends[i] = ends[gone];
         ranks[gone] = LG_NO_RANK;
         next[i] = next[gone];
         if (next[i] < n) before[next[i]] = i;
@@ -159,10 +164,10 @@ static bool merge_long(const lg_bpe *bpe, lg_bpe_scratch *s, const unsigned char
     if (!lg_tokens_reserve(tokens, left)) return false;
     for (uint32_t i = 0; i < n; i = next[i]) {
         tokens->ids[tokens->count] = ids[i];
-        tokens->ends[tokens->count++] = place(origin, next[i], made_up);
+        tokens->ends[tokens->count++] = place(origin, ends[i], made_up);
     }
     enum { KEEP = 1 << 20 }; /* one giant piece shall not hold its memory for the rest of the run */
-    if (n > KEEP) {
+    if (size > KEEP) {
         free(s->symbols);
         free(s->heap);
         s->symbols = NULL;
@@ -236,11 +241,13 @@ bool lg_bpe_encode(const lg_bpe *bpe, lg_bpe_scratch *scratch, const char *piece
                                                origin, made_up, tokens);
     uint32_t ids[SHORT];
     uint8_t ends[SHORT];
+    size_t count = 0;
     for (size_t i = 0; i < size; i++) {
-        ids[i] = bpe->byte_id[(unsigned char)piece[i]];
-        ends[i] = (uint8_t)(i + 1);
+        ids[count] = bpe->byte_id[(unsigned char)piece[i]];
+        ends[count] = (uint8_t)(i + 1);
+        count += ids[count] != LG_NO_ID;
     }
-    size_t count = merge_short(bpe, ids, ends, size);
+    count = merge_short(bpe, ids, ends, count);
     for (size_t i = 0; i < count; i++) {
         tokens->ids[tokens->count] = ids[i];
         tokens->ends[tokens->count++] = place(origin, ends[i], made_up);

@@ -6,6 +6,7 @@
 #include "tokenizer/strings.h"
 
 #define LG_NO_RANK UINT32_MAX
+#define LG_NO_ID   UINT32_MAX
 
 typedef struct lg_pair {
     uint32_t left, right; /* ids */
@@ -15,8 +16,8 @@ typedef struct lg_pair {
 
 /* The merges, as a table that is at most half full. {0} to start. */
 typedef struct lg_bpe {
-    uint32_t byte_id[256];
-    lg_pair *pairs; /* [mask + 1] */
+    uint32_t byte_id[256]; /* LG_NO_ID: no token stands for the byte, it is passed over */
+    lg_pair *pairs;        /* [mask + 1] */
     size_t mask, count;
     bool ignore_merges; /* a piece that is a token as a whole is that token */
     lg_strings whole;   /* with ignore_merges: tokens by their bytes */

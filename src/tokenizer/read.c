@@ -19,17 +19,22 @@ lg_status lg_reader_refuse(lg_reader *r, const char *place, const char *format, 
     return lg_fail(r->error, LG_BAD_INPUT, "%s: %s: %s", r->name, place, message);
 }
 
+bool lg_read_stop(lg_json *json, lg_status status) {
+    json->failed = true;
+    json->status = status;
+    return false;
+}
+
 /* ---- added tokens ---- */
 
 static bool read_added_token(lg_reader *r, lg_json *json) {
     lg_tokenizer *t = r->tokenizer;
-    lg_added a = {.normalized = true}; /* as HF has it for special: false; absent members are rare */
+    lg_added a = {0};
     bool has_id = false, has_content = false, has_normalized = false;
     lg_string key, content;
     uint64_t id = 0;
     if (!lg_json_object(json)) return false;
     while (lg_json_key(json, &key)) {
-        bool *flag = NULL;
         if (lg_string_is(key, "id")) {
             has_id = lg_json_unsigned(json, &id);
             if (id > INT32_MAX)
@@ -38,27 +43,28 @@ static bool read_added_token(lg_reader *r, lg_json *json) {
             if (has_content) lg_json_complain(json, "content is there twice");
             has_content = lg_json_string(json, &content);
             if (has_content) a.content = lg_arena_copy(&t->arena, content.data, a.length = content.length);
-        } else if (lg_string_is(key, "special")) flag = &a.special;
-        else if (lg_string_is(key, "normalized")) flag = &a.normalized, has_normalized = true;
-        else if (lg_string_is(key, "lstrip")) flag = &a.lstrip;
-        else if (lg_string_is(key, "rstrip")) flag = &a.rstrip;
-        else if (lg_string_is(key, "single_word")) flag = &a.single_word;
-        else lg_json_skip(json);
-        if (flag) lg_json_bool(json, flag);
+        } else {
+            bool *flag = lg_string_is(key, "special")       ? &a.special
+                         : lg_string_is(key, "normalized")  ? &a.normalized
+                         : lg_string_is(key, "lstrip")      ? &a.lstrip
+                         : lg_string_is(key, "rstrip")      ? &a.rstrip
+                         : lg_string_is(key, "single_word") ? &a.single_word
+                                                            : NULL;
+            if (flag) lg_json_bool(json, flag);
+            else lg_json_skip(json);
+            has_normalized |= flag == &a.normalized;
+        }
     }
     if (json->failed) return false;
     if (!has_id || !has_content)
         return lg_json_complain(json, "added_tokens[%zu] has no %s", t->added_count,
                                 has_id ? "content" : "id");
-    if (!has_normalized) a.normalized = !a.special;
+    if (!has_normalized) a.normalized = !a.special; /* Hugging Face's default */
     a.id = (uint32_t)id;
     if (a.length > INT32_MAX) return lg_json_complain(json, "an added token of 2 GiB or more");
     if (!a.length) return true; /* never found */
-    if (!a.content || !lg_reserve(&t->added, &t->added_capacity, t->added_count + 1, sizeof *t->added)) {
-        json->failed = true;
-        json->status = lg_fail_memory(r->error);
-        return false;
-    }
+    if (!a.content || !lg_reserve(&t->added, &t->added_capacity, t->added_count + 1, sizeof *t->added))
+        return lg_read_stop(json, lg_fail_memory(r->error));
     t->added[t->added_count++] = a;
     return true;
 }
@@ -146,10 +152,7 @@ static bool read_tree(lg_reader *r, lg_json *json, lg_status (*read)(lg_reader *
     lg_status status = lg_json_parse(&arena, begin, (size_t)(json->at - begin), r->name, &value, r->error);
     if (!status) status = read(r, value);
     lg_arena_free(&arena);
-    if (!status) return true;
-    json->failed = true;
-    json->status = status;
-    return false;
+    return !status || lg_read_stop(json, status);
 }
 
 enum { MODEL = 1, ADDED_TOKENS = 2, NORMALIZER = 4, PRE_TOKENIZER = 8 };
@@ -165,9 +168,10 @@ static bool read_member(lg_reader *r, lg_json *json, lg_string key, unsigned *se
     if (*seen & member)
         return lg_json_complain(json, "the member \"%.*s\" is there twice", (int)key.length, key.data);
     *seen |= member;
+    lg_status status;
     switch (member) {
     case MODEL:
-        return lg_read_model(r, json) == LG_OK;
+        return !(status = lg_read_model(r, json)) || lg_read_stop(json, status);
     case ADDED_TOKENS:
         return read_added_tokens(r, json);
     case NORMALIZER:
@@ -178,19 +182,19 @@ static bool read_member(lg_reader *r, lg_json *json, lg_string key, unsigned *se
     return lg_json_skip(json);
 }
 
-static void describe(lg_tokenizer *t) {
-    size_t length = 0;
-    int n = snprintf(t->description, sizeof t->description,
-                     "byte-level BPE, %zu tokens, %zu merges, %zu added tokens%s", t->token_count,
-                     t->bpe.count, t->added_count, t->nfc ? ", NFC" : "");
-    for (size_t i = 0; i < t->step_count && n > 0; i++) {
-        static const char *const kinds[] = {"", "pattern", "string", "digits", "prefix space"};
-        length += (size_t)n;
-        if (length >= sizeof t->description) return;
+static lg_status describe(lg_reader *r) {
+    static const char *const kinds[] = {"", "pattern", "string", "digits", "prefix space"};
+    lg_tokenizer *t = r->tokenizer;
+    lg_text *d = &t->description;
+    lg_text_printf(d, "byte-level BPE, %zu tokens, %zu merges, %zu added tokens%s", t->token_count,
+                   t->bpe.count, t->added_count, t->nfc ? ", NFC" : "");
+    if (t->missing_bytes) lg_text_printf(d, ", %u bytes without a token", t->missing_bytes);
+    for (size_t i = 0; i < t->step_count; i++) {
         const lg_step *step = &t->steps[i];
-        n = snprintf(t->description + length, sizeof t->description - length, "%s%s",
-                     i ? ", " : "; split by ", step->splitter ? step->splitter->name : kinds[step->kind]);
+        lg_text_printf(d, "%s%s", i ? ", " : "; split by ",
+                       step->splitter ? step->splitter->name : kinds[step->kind]);
     }
+    return d->failed ? lg_fail_memory(r->error) : LG_OK;
 }
 
 static lg_status read_whole(lg_reader *r, const char *text, size_t length) {
@@ -205,9 +209,14 @@ static lg_status read_whole(lg_reader *r, const char *text, size_t length) {
     if (status) return status;
     if (!(seen & MODEL))
         return lg_reader_refuse(r, "model", "there is no such member: this is not a tokenizer.json");
+    if (!r->byte_level && r->tokenizer->bpe.byte_id[' '] == LG_NO_ID)
+        return lg_reader_refuse(r, "pre_tokenizer",
+                                "there is none, and the vocabulary is not that of byte-level BPE, "
+                                "the kind that is supported");
     status = check_added(r);
     if (!status) status = build_sets(r);
     if (!status) status = lg_read_finish_vocabulary(r);
+    if (!status) status = describe(r);
     return status;
 }
 
@@ -227,7 +236,6 @@ lg_status lg_tokenizer_read(const char *json, size_t length, const char *name, b
         return status;
     }
     lg_hash_hex(lg_hash_of(json, length), t->identity);
-    describe(t);
     *tokenizer = t;
     return LG_OK;
 }

@@ -14,13 +14,15 @@ typedef struct lg_reader {
     lg_error *error;
     lg_text scratch;   /* the JSON parser's */
     lg_strings names;  /* the vocabulary's strings as written, with their ids */
-    uint32_t most_id;  /* in it */
     char byte_of[512]; /* [code point] of the byte-level alphabet */
     bool is_byte[512]; /* the code point belongs to it */
 } lg_reader;
 
 /* "NAME: PLACE: …", LG_BAD_INPUT. */
 lg_status lg_reader_refuse(lg_reader *reader, const char *place, const char *format, ...) LG_PRINTF(3, 4);
+
+/* Ends the reading of JSON with an error that was filled already. Returns false. */
+bool lg_read_stop(lg_json *json, lg_status status);
 
 lg_status lg_read_model(lg_reader *reader, lg_json *json);
 /* The tokens' bytes, from the vocabulary and the added tokens; whole pieces for ignore_merges. */

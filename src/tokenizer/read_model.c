@@ -52,10 +52,8 @@ static bool read_vocabulary(lg_reader *r, lg_json *json) {
         if (id > INT32_MAX)
             good = lg_json_complain(json, "the id %llu is above 2^31 - 1", (unsigned long long)id);
         if (!good) break;
-        if (id > r->most_id) r->most_id = (uint32_t)id;
         if (copy.failed) {
-            json->failed = true;
-            json->status = lg_fail_memory(json->error);
+            lg_read_stop(json, lg_fail_memory(json->error));
             break;
         }
         switch (lg_strings_add(&r->names, copy.data, key.length, (uint32_t)id)) {
@@ -66,8 +64,7 @@ static bool read_vocabulary(lg_reader *r, lg_json *json) {
                              copy.data);
             break;
         case LG_STRINGS_NO_MEMORY:
-            json->failed = true;
-            json->status = lg_fail_memory(json->error);
+            lg_read_stop(json, lg_fail_memory(json->error));
             break;
         }
     }
@@ -108,11 +105,7 @@ static bool read_merge(lg_json *json, merge *m) {
         if (json->failed) return false;
         if (count != 2) return lg_json_complain(json, "a merge of %zu tokens, where two are joined", count);
     }
-    if (m->text.failed) {
-        json->failed = true;
-        json->status = lg_fail_memory(json->error);
-    }
-    return !json->failed;
+    return !m->text.failed || lg_read_stop(json, lg_fail_memory(json->error));
 }
 
 /* How many elements the array has; its form is checked later. */
@@ -127,13 +120,7 @@ static size_t count_elements(lg_json json) {
 
 static bool read_merges(lg_reader *r, lg_json *json) {
     lg_bpe *bpe = &r->tokenizer->bpe;
-    if (!lg_bpe_reserve(bpe, json ? count_elements(*json) : 0)) {
-        if (json) json->failed = true;
-        lg_fail_memory(r->error);
-        if (json) json->status = LG_FAILED;
-        return false;
-    }
-    if (!json) return true;
+    if (!lg_bpe_reserve(bpe, count_elements(*json))) return lg_read_stop(json, lg_fail_memory(json->error));
     merge m = {0};
     bool good = lg_json_array(json);
     for (uint32_t rank = 0; good && lg_json_element(json); rank++) {
@@ -160,7 +147,8 @@ static bool read_merges(lg_reader *r, lg_json *json) {
 
 typedef struct model_members {
     lg_json merges; /* the place, for when the vocabulary is known */
-    bool has_vocab, has_merges, byte_fallback;
+    bool has_vocab, has_merges, has_unk, byte_fallback, fuse_unk;
+    lg_text unk; /* unk_token */
 } model_members;
 
 /* A prefix or suffix that HF would put around tokens: null and "" do nothing. */
@@ -210,34 +198,65 @@ static bool read_member(lg_reader *r, lg_json *json, model_members *m, lg_string
     if (lg_string_is(key, "end_of_word_suffix")) return read_affix(json, "end_of_word_suffix");
     if (lg_string_is(key, "byte_fallback")) return lg_json_bool(json, &m->byte_fallback);
     if (lg_string_is(key, "ignore_merges")) return lg_json_bool(json, &r->tokenizer->bpe.ignore_merges);
-    return lg_json_skip(json); /* unk_token, fuse_unk: without effect when every byte is in the vocabulary */
+    if (lg_string_is(key, "fuse_unk")) return lg_json_bool(json, &m->fuse_unk);
+    if (lg_string_is(key, "unk_token")) {
+        m->unk.length = 0;
+        m->has_unk = lg_json_peek(json) != LG_JSON_NULL;
+        if (!m->has_unk) return lg_json_null(json);
+        if (!lg_json_string(json, &text)) return false;
+        lg_text_put(&m->unk, text.data, text.length);
+        return !m->unk.failed || lg_read_stop(json, lg_fail_memory(json->error));
+    }
+    return lg_json_skip(json);
+}
+
+/* Bytes become tokens. Those that the vocabulary lacks (SmolLM2's has no token for some control characters
+   and for bytes that UTF-8 never has) are the unknown token, or nothing, as Hugging Face has it. */
+static lg_status read_bytes(lg_reader *r, const model_members *m) {
+    lg_bpe *bpe = &r->tokenizer->bpe;
+    uint32_t unknown = LG_NO_ID;
+    if (m->has_unk && !lg_strings_find(&r->names, m->unk.data, m->unk.length, &unknown)) unknown = LG_NO_ID;
+    for (uint32_t c = 0; c < 512; c++) {
+        char name[4];
+        if (!r->is_byte[c]) continue;
+        unsigned char byte = (unsigned char)r->byte_of[c];
+        if (lg_strings_find(&r->names, name, lg_utf8_encode(c, name), &bpe->byte_id[byte])) continue;
+        bpe->byte_id[byte] = unknown;
+        r->tokenizer->missing_bytes++;
+        const char *problem = m->byte_fallback                    ? "byte_fallback is true"
+                              : m->has_unk && m->fuse_unk         ? "fuse_unk is true"
+                              : m->has_unk && unknown == LG_NO_ID ? "unk_token is not in model.vocab"
+                                                                  : NULL;
+        if (problem)
+            return lg_reader_refuse(r, "model",
+                                    "%s, and no token stands for the byte 0x%02x: only byte-level BPE "
+                                    "is supported, where bytes without a token are unk_token or nothing",
+                                    problem, byte);
+    }
+    if (r->tokenizer->missing_bytes == 256)
+        return lg_reader_refuse(r, "model.vocab",
+                                "no token stands for any byte; only byte-level BPE is supported");
+    return LG_OK;
 }
 
 lg_status lg_read_model(lg_reader *r, lg_json *json) {
     model_members m = {0};
     lg_string key;
-    if (!lg_json_object(json)) return json->status;
-    while (lg_json_key(json, &key))
-        if (!read_member(r, json, &m, key)) break;
-    if (json->failed) return json->status;
-    if (!m.has_vocab) return lg_reader_refuse(r, "model", "it has no vocab");
-    if (m.merges.at && !r->tokenizer->bpe.pairs && !read_merges(r, &m.merges)) return m.merges.status;
-    if (!m.has_merges)
-        return lg_reader_refuse(r, "model", "it has no merges; only byte-level BPE is supported");
-
-    make_alphabet(r);
-    for (uint32_t c = 0; c < 512; c++) {
-        char name[4];
-        if (!r->is_byte[c]) continue;
-        unsigned char byte = (unsigned char)r->byte_of[c];
-        if (!lg_strings_find(&r->names, name, lg_utf8_encode(c, name), &r->tokenizer->bpe.byte_id[byte]))
-            return lg_reader_refuse(
-                r, "model.vocab",
-                "no token stands for the byte 0x%02x, so this is not byte-level BPE%s, the kind "
-                "that is supported",
-                byte, m.byte_fallback ? " (byte_fallback is true)" : "");
+    lg_status status = LG_OK;
+    if (lg_json_object(json))
+        while (lg_json_key(json, &key))
+            if (!read_member(r, json, &m, key)) break;
+    if (json->failed) status = json->status;
+    else if (!m.has_vocab) status = lg_reader_refuse(r, "model", "it has no vocab");
+    else if (!m.has_merges)
+        status = lg_reader_refuse(r, "model", "it has no merges; only byte-level BPE is supported");
+    else if (!r->tokenizer->bpe.pairs && !read_merges(r, &m.merges)) status = m.merges.status;
+    if (!status) {
+        make_alphabet(r);
+        status = read_bytes(r, &m);
     }
-    return LG_OK;
+    lg_text_free(&m.unk);
+    return status;
 }
 
 /* ---- bytes of tokens ---- */

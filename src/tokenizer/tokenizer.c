@@ -38,6 +38,7 @@ void lg_tokenizer_close(lg_tokenizer *t) {
     free(t->classes);
     lg_bpe_free(&t->bpe);
     lg_text_free(&t->bytes);
+    lg_text_free(&t->description);
     free(t->tokens);
     free(t->added);
     lg_arena_free(&t->arena);
@@ -54,7 +55,7 @@ const char *lg_tokenizer_identity(const lg_tokenizer *tokenizer) {
 }
 
 const char *lg_tokenizer_describe(const lg_tokenizer *tokenizer) {
-    return tokenizer->description;
+    return tokenizer->description.data;
 }
 
 bool lg_tokenizer_added_token(const lg_tokenizer *tokenizer, const char *content, uint32_t *id) {

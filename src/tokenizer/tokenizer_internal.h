@@ -17,13 +17,14 @@ typedef struct lg_token {
 struct lg_tokenizer {
     char *name;
     char identity[33];
-    char description[256];
+    lg_text description;
     uint8_t *classes; /* [LG_CODE_POINTS] */
     bool nfc;
     lg_step *steps; /* [step_count] */
     size_t step_count, step_capacity;
     bool uses_patterns; /* some step is a regular expression */
     lg_bpe bpe;
+    unsigned missing_bytes; /* how many have no token */
     lg_text bytes;
     lg_token *tokens; /* [token_count], by id */
     size_t token_count, token_capacity;
