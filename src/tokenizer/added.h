@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tokenizer/unicode.h"
+
 typedef struct lg_added {
     const char *content; /* [length] */
     size_t length;
@@ -31,7 +33,7 @@ void lg_added_set_build(lg_added_set *set, lg_added_key *keys, size_t count);
 
 typedef struct lg_added_scan {
     const lg_added_set *set;
-    const uint8_t *classes;
+    const lg_classes *classes;
     const unsigned char *text;
     size_t length;
     bool skip_special; /* special tokens are text, but still hide what they overlap */

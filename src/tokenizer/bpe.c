@@ -38,8 +38,19 @@ void lg_bpe_add(lg_bpe *bpe, uint32_t left, uint32_t right, uint32_t rank, uint3
     *p = (lg_pair){left, right, rank, id};
 }
 
+bool lg_bpe_finish(lg_bpe *bpe) {
+    bpe->byte_pairs = lg_alloc(256 * 256, sizeof *bpe->byte_pairs);
+    if (!bpe->byte_pairs) return false;
+    for (size_t i = 0; i < 256 * 256; i++) {
+        const lg_pair *p = find_pair(bpe, bpe->byte_id[i >> 8], bpe->byte_id[i & 255]);
+        bpe->byte_pairs[i] = (lg_joined){p->rank, p->id};
+    }
+    return true;
+}
+
 void lg_bpe_free(lg_bpe *bpe) {
     free(bpe->pairs);
+    free(bpe->byte_pairs);
     lg_strings_free(&bpe->whole);
     *bpe = (lg_bpe){0};
 }
@@ -65,13 +76,22 @@ static inline size_t place(size_t origin, size_t end, size_t made_up) {
 
 enum { SHORT = 32 };
 
-/* IDS[0..n) and where each token ends in the piece; returns how many are left. */
-static size_t merge_short(const lg_bpe *bpe, uint32_t *ids, uint8_t *ends, size_t n) {
+/* Puts the ids of PIECE (SIZE <= SHORT) and where each ends in it; returns how many there are. */
+static size_t merge_short(const lg_bpe *bpe, const unsigned char *piece, size_t size, uint32_t *ids,
+                          uint8_t *ends) {
     uint32_t ranks[SHORT], joined[SHORT]; /* of token i and the one after it */
-    for (size_t i = 0; i + 1 < n; i++) {
-        const lg_pair *p = find_pair(bpe, ids[i], ids[i + 1]);
-        ranks[i] = p->rank;
-        joined[i] = p->id;
+    size_t n = 0, last = 0;
+    for (size_t i = 0; i < size; i++) {
+        ids[n] = bpe->byte_id[piece[i]];
+        if (ids[n] == LG_NO_ID) continue;
+        ends[n] = (uint8_t)(i + 1);
+        if (n) {
+            const lg_joined *pair = &bpe->byte_pairs[last << 8 | piece[i]];
+            ranks[n - 1] = pair->rank;
+            joined[n - 1] = pair->id;
+        }
+        last = piece[i];
+        n++;
     }
     while (n > 1) {
         size_t best = 0;
@@ -200,6 +220,13 @@ static inline size_t hash_key(const uint64_t key[2], size_t size) {
     return (size_t)(h >> 32);
 }
 
+void lg_bpe_prefetch(const lg_bpe_scratch *scratch, const char *piece, size_t size, size_t readable) {
+    uint64_t key[2];
+    if (size > LG_CACHE_KEY || !scratch->cache) return;
+    load_key(piece, size, readable, key);
+    __builtin_prefetch(&scratch->cache[hash_key(key, size) % LG_CACHE_SLOTS]);
+}
+
 static inline void put_cached(const lg_cached *c, size_t origin, size_t made_up, lg_tokens *tokens) {
     uint32_t *ids = tokens->ids + tokens->count;
     size_t *ends = tokens->ends + tokens->count;
@@ -219,7 +246,8 @@ bool lg_bpe_encode(const lg_bpe *bpe, lg_bpe_scratch *scratch, const char *piece
     uint64_t key[2];
     if (size <= LG_CACHE_KEY) {
         if (!scratch->cache) {
-            scratch->cache = lg_alloc_aligned(LG_CACHE_SLOTS, sizeof *scratch->cache);
+            scratch->cache =
+                lg_alloc_aligned(LG_CACHE_SLOTS, sizeof *scratch->cache); /* a slot is a cache line */
             if (!scratch->cache) return false;
             memset(scratch->cache, 0, LG_CACHE_SLOTS * sizeof *scratch->cache);
         }
@@ -241,13 +269,7 @@ bool lg_bpe_encode(const lg_bpe *bpe, lg_bpe_scratch *scratch, const char *piece
                                                origin, made_up, tokens);
     uint32_t ids[SHORT];
     uint8_t ends[SHORT];
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++) {
-        ids[count] = bpe->byte_id[(unsigned char)piece[i]];
-        ends[count] = (uint8_t)(i + 1);
-        count += ids[count] != LG_NO_ID;
-    }
-    count = merge_short(bpe, ids, ends, count);
+    size_t count = merge_short(bpe, (const unsigned char *)piece, size, ids, ends);
     for (size_t i = 0; i < count; i++) {
         tokens->ids[tokens->count] = ids[i];
         tokens->ends[tokens->count++] = place(origin, ends[i], made_up);

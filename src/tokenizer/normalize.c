@@ -10,8 +10,10 @@
 #include "base/memory.h"
 #include "tokenizer/unicode.h"
 
-static unsigned combining_class(const uint8_t *classes, int32_t c) {
-    return classes[c] & LG_JOINING ? (unsigned)utf8proc_get_property(c)->combining_class : 0;
+static unsigned combining_class(const lg_classes *classes, int32_t c) {
+    return lg_class_of(classes, (uint32_t)c) & LG_JOINING
+               ? (unsigned)utf8proc_get_property(c)->combining_class
+               : 0;
 }
 
 /* The composite of a starter and a character, or -1. */
@@ -21,7 +23,7 @@ static int32_t compose(int32_t starter, int32_t c) {
 }
 
 /* Sorts C[0..n) by combining class, stably. SPARE: room for n more. */
-static void sort_by_class(const uint8_t *classes, int32_t *c, size_t n, int32_t *spare) {
+static void sort_by_class(const lg_classes *classes, int32_t *c, size_t n, int32_t *spare) {
     size_t at[257] = {0};
     for (size_t i = 0; i < n; i++) at[combining_class(classes, c[i]) + 1]++;
     for (size_t k = 1; k < 257; k++) at[k] += at[k - 1];
@@ -29,7 +31,7 @@ static void sort_by_class(const uint8_t *classes, int32_t *c, size_t n, int32_t 
     memcpy(c, spare, n * sizeof *c);
 }
 
-static void order_marks(const uint8_t *classes, int32_t *c, size_t n, int32_t *spare) {
+static void order_marks(const lg_classes *classes, int32_t *c, size_t n, int32_t *spare) {
     for (size_t i = 0; i < n;) {
         size_t end = i;
         bool sorted = true;
@@ -42,7 +44,7 @@ static void order_marks(const uint8_t *classes, int32_t *c, size_t n, int32_t *s
     }
 }
 
-static size_t join(const uint8_t *classes, int32_t *c, size_t n) {
+static size_t join(const lg_classes *classes, int32_t *c, size_t n) {
     size_t out = 0, starter = SIZE_MAX;
     unsigned last = 0; /* class of the last character put after the starter */
     for (size_t i = 0; i < n; i++) {
@@ -62,7 +64,7 @@ static size_t join(const uint8_t *classes, int32_t *c, size_t n) {
 }
 
 /* Puts the NFC of TEXT[from, end), all valid UTF-8. */
-static bool put_piece(lg_nfc *nfc, const uint8_t *classes, const char *text, size_t from, size_t end) {
+static bool put_piece(lg_nfc *nfc, const lg_classes *classes, const char *text, size_t from, size_t end) {
     size_t n = 0;
     for (size_t at = from; at < end;) {
         uint32_t c;
@@ -96,7 +98,7 @@ static bool put_piece(lg_nfc *nfc, const uint8_t *classes, const char *text, siz
     return true;
 }
 
-bool lg_nfc_apply(lg_nfc *nfc, const uint8_t *classes, const char *text, size_t length, bool *failed) {
+bool lg_nfc_apply(lg_nfc *nfc, const lg_classes *classes, const char *text, size_t length, bool *failed) {
     const unsigned char *s = (const unsigned char *)text, *end = s + length;
     nfc->text.length = nfc->count = 0;
     *failed = false;
@@ -109,7 +111,7 @@ bool lg_nfc_apply(lg_nfc *nfc, const uint8_t *classes, const char *text, size_t 
         }
         uint32_t c;
         size_t size = lg_decode(s + at, end, &c);
-        if (!(classes[c] & LG_JOINING)) {
+        if (!(lg_class_of(classes, c) & LG_JOINING)) {
             last = c == LG_REPLACEMENT ? at + size : at;
             at += size;
             continue;
@@ -117,7 +119,7 @@ bool lg_nfc_apply(lg_nfc *nfc, const uint8_t *classes, const char *text, size_t 
         size_t stop = at + size;
         while (stop < length && s[stop] >= 0x80) {
             size = lg_decode(s + stop, end, &c);
-            if (!(classes[c] & LG_JOINING)) break;
+            if (!(lg_class_of(classes, c) & LG_JOINING)) break;
             stop += size;
         }
         lg_text_put(&nfc->text, text + copied, last - copied);

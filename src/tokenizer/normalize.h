@@ -3,6 +3,7 @@
 #define LG_TOKENIZER_NORMALIZE_H
 
 #include "base/text.h"
+#include "tokenizer/unicode.h"
 
 /* Bytes [from, from_end) of the original became [to, to_end). */
 typedef struct lg_change {
@@ -20,7 +21,7 @@ typedef struct lg_nfc {
 
 /* false: TEXT is its own NFC, or no memory (then *FAILED). An invalid byte stays itself, and nothing joins
  * it. */
-bool lg_nfc_apply(lg_nfc *nfc, const uint8_t *classes, const char *text, size_t length, bool *failed);
+bool lg_nfc_apply(lg_nfc *nfc, const lg_classes *classes, const char *text, size_t length, bool *failed);
 void lg_nfc_free(lg_nfc *nfc);
 
 #endif

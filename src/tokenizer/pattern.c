@@ -344,7 +344,7 @@ void lg_pattern_free(lg_pattern *pattern) {
 
 /* ---- subjects ---- */
 
-bool lg_subject_is_plain(const uint8_t *classes, const char *text, size_t length) {
+bool lg_subject_is_plain(const lg_classes *classes, const char *text, size_t length) {
     const unsigned char *s = (const unsigned char *)text, *end = s + length;
     while (s < end) {
         if (*s < 0x80) {
@@ -353,7 +353,7 @@ bool lg_subject_is_plain(const uint8_t *classes, const char *text, size_t length
         }
         uint32_t c;
         size_t size = lg_decode(s, end, &c);
-        if (size == 1 || classes[c] & LG_NEWER) return false;
+        if (size == 1 || lg_class_of(classes, c) & LG_NEWER) return false;
         s += size;
     }
     return true;
@@ -367,7 +367,7 @@ static const char *stand_in(unsigned class, size_t size) {
                      : "\xF0\x9F\x98\x80"; /* U+200B (for U+180E, no white space any more), U+1F600 */
 }
 
-bool lg_subject_set(lg_subject *subject, const uint8_t *classes, const char *text, size_t length,
+bool lg_subject_set(lg_subject *subject, const lg_classes *classes, const char *text, size_t length,
                     bool plain) {
     subject->text = text;
     subject->length = length;
@@ -385,7 +385,10 @@ bool lg_subject_set(lg_subject *subject, const uint8_t *classes, const char *tex
                 return false;
             subject->widened[subject->count++] = copy->length;
         } else {
-            lg_text_put(copy, classes[c] & LG_NEWER ? stand_in(classes[c], size) : (const char *)s, size);
+            lg_text_put(copy,
+                        lg_class_of(classes, c) & LG_NEWER ? stand_in(lg_class_of(classes, c), size)
+                                                           : (const char *)s,
+                        size);
         }
         s += size;
     }

@@ -3,6 +3,7 @@
 #define LG_TOKENIZER_PATTERN_H
 
 #include "base/text.h"
+#include "tokenizer/unicode.h"
 
 typedef struct lg_pattern lg_pattern; /* immutable, shared by threads */
 
@@ -25,10 +26,11 @@ typedef struct lg_subject {
     size_t seen; /* of `widened`, by lg_subject_original */
 } lg_subject;
 
-bool lg_subject_is_plain(const uint8_t *classes, const char *text,
+bool lg_subject_is_plain(const lg_classes *classes, const char *text,
                          size_t length); /* can be matched as it is */
 /* PLAIN: known to be so. false: no memory. TEXT is borrowed. */
-bool lg_subject_set(lg_subject *subject, const uint8_t *classes, const char *text, size_t length, bool plain);
+bool lg_subject_set(lg_subject *subject, const lg_classes *classes, const char *text, size_t length,
+                    bool plain);
 size_t lg_subject_original(lg_subject *subject, size_t at); /* the byte of the original; AT never decreases */
 void lg_subject_free(lg_subject *subject);
 

@@ -100,7 +100,7 @@ static bool next_literal(const lg_step *step, const view *v, size_t from, size_t
     return true;
 }
 
-static bool next_number(const uint8_t *classes, const view *v, size_t from, size_t *start, size_t *end) {
+static bool next_number(const lg_classes *classes, const view *v, size_t from, size_t *start, size_t *end) {
     for (size_t size; from < v->length; from += size) {
         if (!(lg_class_at(classes, v->text + from, v->text + v->length, &size) & LG_NUMBER)) continue;
         *start = from;
@@ -162,6 +162,27 @@ static lg_status split(lg_pieces *p, size_t step_index, const view *v) {
     return status ? status : let_go(&f);
 }
 
+/* The hand-written patterns match everything, so the matches are the pieces. They are found a few at a time,
+   so that the cache has them at hand when they are looked up. */
+static lg_status run_splitter(lg_pieces *p, size_t step_index, const view *v) {
+    enum { BATCH = 16 };
+    size_t (*next)(const lg_classes *, const unsigned char *, const unsigned char *) =
+        p->steps[step_index].splitter->next;
+    bool last_step = step_index + 1 == p->count;
+    lg_status status = LG_OK;
+    for (size_t at = 0, begin = 0; at < v->length && !status;) {
+        size_t ends[BATCH], n = 0;
+        for (; n < BATCH && at < v->length; n++) {
+            size_t size = next(p->classes, v->text + at, v->text + v->length);
+            if (last_step) lg_bpe_prefetch(&p->merge, (const char *)v->text + at, size, v->length - at);
+            ends[n] = at += size;
+        }
+        for (size_t i = 0; i < n && !status; begin = ends[i++])
+            status = hand_on(p, step_index, v, begin, ends[i]);
+    }
+    return status;
+}
+
 static lg_status run(lg_pieces *p, size_t step_index, view v) {
     const lg_step *step = &p->steps[step_index];
     if (step->kind == LG_STEP_PREFIX) {
@@ -176,17 +197,9 @@ static lg_status run(lg_pieces *p, size_t step_index, view v) {
         }
         return hand_on(p, step_index, &whole, 0, whole.length);
     }
-    /* The hand-written patterns match everything: there are no gaps. */
     if (step->kind == LG_STEP_SPLITTER && step->behavior <= LG_ISOLATED &&
-        step->invert == (step->behavior == LG_REMOVED)) {
-        lg_status status = LG_OK;
-        size_t (*next)(const uint8_t *, const unsigned char *, const unsigned char *) = step->splitter->next;
-        for (size_t at = 0, end; at < v.length && !status; at = end) {
-            end = at + next(p->classes, v.text + at, v.text + v.length);
-            status = hand_on(p, step_index, &v, at, end);
-        }
-        return status;
-    }
+        step->invert == (step->behavior == LG_REMOVED))
+        return run_splitter(p, step_index, &v);
     return split(p, step_index, &v);
 }
 

@@ -41,7 +41,7 @@ typedef struct lg_step_scratch {
 typedef struct lg_pieces {
     const lg_step *steps; /* [count] */
     size_t count;
-    const uint8_t *classes;
+    const lg_classes *classes;
     const lg_bpe *bpe;
     lg_bpe_scratch merge;
     lg_matcher *matcher;

@@ -227,7 +227,7 @@ lg_status lg_tokenizer_read(const char *json, size_t length, const char *name, b
     if (!t) return lg_fail_memory(error);
     lg_reader r = {.tokenizer = t, .name = name, .no_splitters = no_splitters, .error = error};
     t->name = strdup(name);
-    t->classes = lg_unicode_classes();
+    t->classes = lg_classes_create();
     lg_status status = t->name && t->classes ? read_whole(&r, json, length) : lg_fail_memory(error);
     lg_text_free(&r.scratch);
     lg_strings_free(&r.names);

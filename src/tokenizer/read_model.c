@@ -236,7 +236,7 @@ static lg_status read_bytes(lg_reader *r, const model_members *m) {
     if (r->tokenizer->missing_bytes == 256)
         return lg_reader_refuse(r, "model.vocab",
                                 "no token stands for any byte; only byte-level BPE is supported");
-    return LG_OK;
+    return lg_bpe_finish(bpe) ? LG_OK : lg_fail_memory(r->error);
 }
 
 lg_status lg_read_model(lg_reader *r, lg_json *json) {
@@ -266,6 +266,13 @@ static int compare_tokens(const void *a, const void *b) {
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* Files list tokens by id, nearly always. */
+static void sort_tokens(lg_token *tokens, size_t count) {
+    size_t i = 1;
+    while (i < count && tokens[i - 1].id <= tokens[i].id) i++;
+    if (i < count) qsort(tokens, count, sizeof *tokens, compare_tokens);
+}
+
 lg_status lg_read_finish_vocabulary(lg_reader *r) {
     lg_tokenizer *t = r->tokenizer;
     if (!lg_reserve(&t->tokens, &t->token_capacity, r->names.count + t->added_count + 1, sizeof *t->tokens))
@@ -284,7 +291,7 @@ lg_status lg_read_finish_vocabulary(lg_reader *r) {
         t->tokens[t->token_count++] = (lg_token){begin, e->value, (uint32_t)(t->bytes.length - begin)};
     }
     if (t->bytes.failed) return lg_fail_memory(r->error);
-    qsort(t->tokens, t->token_count, sizeof *t->tokens, compare_tokens);
+    sort_tokens(t->tokens, t->token_count);
     for (size_t i = 1; i < t->token_count; i++)
         if (t->tokens[i].id == t->tokens[i - 1].id)
             return lg_reader_refuse(r, "model.vocab", "the id %u is given to two tokens", t->tokens[i].id);
@@ -308,6 +315,6 @@ lg_status lg_read_finish_vocabulary(lg_reader *r) {
         lg_text_put(&t->bytes, a->content, a->length);
     }
     if (t->bytes.failed) return lg_fail_memory(r->error);
-    qsort(t->tokens, t->token_count, sizeof *t->tokens, compare_tokens);
+    sort_tokens(t->tokens, t->token_count);
     return LG_OK;
 }

@@ -10,7 +10,7 @@
 typedef const unsigned char *text_at;
 
 /* The end of the run of characters with one of the classes (WANTED true) or with none of them. */
-static inline text_at run(const uint8_t *classes, text_at at, text_at end, unsigned mask, bool wanted) {
+static inline text_at run(const lg_classes *classes, text_at at, text_at end, unsigned mask, bool wanted) {
     while (at < end) {
         size_t length;
         if (((lg_class_at(classes, at, end, &length) & mask) != 0) != wanted) break;
@@ -33,7 +33,7 @@ static inline size_t contraction(text_at at, text_at end, bool any_case) {
 }
 
 /* \s+(?!\S)|\s+ where a run of white space begins: all but the last character, if something follows. */
-static inline size_t white_space(const uint8_t *classes, text_at text, text_at end) {
+static inline size_t white_space(const lg_classes *classes, text_at text, text_at end) {
     text_at at = text, last = text;
     size_t length;
     while (at < end && lg_class_at(classes, at, end, &length) & LG_SPACE) {
@@ -43,7 +43,7 @@ static inline size_t white_space(const uint8_t *classes, text_at text, text_at e
     return (size_t)((at == end || last == text ? at : last) - text);
 }
 
-static inline size_t gpt2(const uint8_t *classes, text_at text, text_at end) {
+static inline size_t gpt2(const lg_classes *classes, text_at text, text_at end) {
     size_t length, special;
     if (text[0] == '\'' && (special = contraction(text, end, false)) != 0) return special;
     unsigned class = lg_class_at(classes, text, end, &length);
@@ -59,7 +59,7 @@ static inline size_t gpt2(const uint8_t *classes, text_at text, text_at end) {
 }
 
 /* The family of cl100k: DIGITS at most go together. */
-static inline size_t cl100k(const uint8_t *classes, text_at text, text_at end, unsigned digits) {
+static inline size_t cl100k(const lg_classes *classes, text_at text, text_at end, unsigned digits) {
     size_t length, after;
     unsigned class = lg_class_at(classes, text, end, &length);
     text_at second = text + length;
@@ -96,15 +96,15 @@ static inline size_t cl100k(const uint8_t *classes, text_at text, text_at end, u
     return (size_t)((at == end || last == text ? at : last) - text);
 }
 
-static size_t next_gpt2(const uint8_t *classes, text_at text, text_at end) {
+static size_t next_gpt2(const lg_classes *classes, text_at text, text_at end) {
     return gpt2(classes, text, end);
 }
 
-static size_t next_cl100k(const uint8_t *classes, text_at text, text_at end) {
+static size_t next_cl100k(const lg_classes *classes, text_at text, text_at end) {
     return cl100k(classes, text, end, 3);
 }
 
-static size_t next_qwen2(const uint8_t *classes, text_at text, text_at end) {
+static size_t next_qwen2(const lg_classes *classes, text_at text, text_at end) {
     return cl100k(classes, text, end, 1);
 }
 

@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tokenizer/unicode.h"
+
 typedef struct lg_splitter {
     const char *pattern;
     /* The bytes of the match at TEXT < END. These patterns match every text from its beginning to its end. */
-    size_t (*next)(const uint8_t *classes, const unsigned char *text, const unsigned char *end);
+    size_t (*next)(const lg_classes *classes, const unsigned char *text, const unsigned char *end);
     const char *name;
 } lg_splitter;
 

@@ -6,15 +6,20 @@
 
 typedef struct lg_strings_entry {
     size_t begin; /* in blob */
-    uint32_t length, value, hash;
+    uint32_t length, value;
 } lg_strings_entry;
+
+typedef struct lg_strings_slot {
+    uint32_t index; /* 1 + the entry, or 0 */
+    uint32_t hash;
+} lg_strings_slot;
 
 /* {0} to start. */
 typedef struct lg_strings {
     lg_text blob;
     lg_strings_entry *entries; /* [count] */
     size_t count, capacity;
-    uint32_t *slots; /* [mask + 1], 1 + the entry, or 0 */
+    lg_strings_slot *slots; /* [mask + 1] */
     size_t mask;
 } lg_strings;
 

@@ -18,7 +18,7 @@ struct lg_tokenizer {
     char *name;
     char identity[33];
     lg_text description;
-    uint8_t *classes; /* [LG_CODE_POINTS] */
+    lg_classes *classes;
     bool nfc;
     lg_step *steps; /* [step_count] */
     size_t step_count, step_capacity;

@@ -5,10 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct lg_range {
-    uint32_t first, last;
-} lg_range;
-
 enum {
     LG_LETTER = 1,   /* \p{L} */
     LG_NUMBER = 2,   /* \p{N} */
@@ -23,7 +19,17 @@ enum {
 #define LG_CODE_POINTS 0x110000u
 #define LG_REPLACEMENT 0xFFFDu
 
-uint8_t *lg_unicode_classes(void); /* [LG_CODE_POINTS], free(); NULL: no memory */
+/* The class of every code point, in blocks of 256 of which many are the same. */
+typedef struct lg_classes {
+    uint16_t block[LG_CODE_POINTS / 256];
+    uint8_t values[][256]; /* the first block is that of U+0000 to U+00FF */
+} lg_classes;
+
+lg_classes *lg_classes_create(void); /* free(); NULL: no memory */
+
+static inline unsigned lg_class_of(const lg_classes *classes, uint32_t code_point) {
+    return classes->values[classes->block[code_point >> 8]][code_point & 0xFF];
+}
 
 /* The bytes of the character at TEXT < END; a byte that begins no well-formed UTF-8 sequence is U+FFFD of
    length 1. The same as lg_utf8_decode, in line for the splitters. */
@@ -58,19 +64,19 @@ static inline size_t lg_decode(const unsigned char *text, const unsigned char *e
 }
 
 /* The class and *LENGTH of the character at TEXT < END. */
-static inline unsigned lg_class_at(const uint8_t *classes, const unsigned char *text,
+static inline unsigned lg_class_at(const lg_classes *classes, const unsigned char *text,
                                    const unsigned char *end, size_t *length) {
     if (text[0] < 0x80) {
         *length = 1;
-        return classes[text[0]];
+        return classes->values[0][text[0]];
     }
     uint32_t code_point;
     *length = lg_decode(text, end, &code_point);
-    return classes[code_point];
+    return lg_class_of(classes, code_point);
 }
 
 /* The character that ends at END > BEGIN: its *LENGTH, and its class. */
-unsigned lg_class_before(const uint8_t *classes, const unsigned char *begin, const unsigned char *end,
+unsigned lg_class_before(const lg_classes *classes, const unsigned char *begin, const unsigned char *end,
                          size_t *length);
 
 #endif
