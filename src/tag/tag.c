@@ -108,9 +108,33 @@ static lg_status add_columns(tagger *t) {
     return status;
 }
 
-/* All families over document DOC; their token values go to TOKEN of the batch's arrays. false: no memory. */
-static bool tag_document(tagger *t, worker *own, size_t doc, size_t slot, size_t token) {
+/* A stretch of documents or windows that is worked on together. */
+typedef struct stretch {
+    size_t first;   /* document or window */
+    uint64_t token; /* its first */
+    uint16_t *copy_len;
+    uint32_t *distance; /* windows: values of the stretch's tokens */
+} stretch;
+
+/* Item I of the stretch ON. false: no memory. */
+typedef bool work_on(const tagger *t, worker *own, size_t i, const stretch *on);
+
+/* Spreads N items over the threads. One thread works without a team, whose making cannot fail softly. */
+static bool for_each(const tagger *t, size_t n, work_on *run, const stretch *on) {
+    bool failed = false;
+    if (t->threads == 1) {
+        for (size_t i = 0; i < n && !failed; i++) failed = !run(t, &t->workers[0], i, on);
+        return !failed;
+    }
+#pragma omp parallel for schedule(dynamic) num_threads((int)t->threads) reduction(|| : failed)
+    for (size_t i = 0; i < n; i++) failed = !run(t, &t->workers[omp_get_thread_num()], i, on) || failed;
+    return !failed;
+}
+
+/* All families over document I; their token values go to the batch's arrays. */
+static bool tag_document(const tagger *t, worker *own, size_t i, const stretch *on) {
     const lg_dataset *data = t->data;
+    size_t doc = on->first + i;
     size_t first_token = lg_begin_of(data->doc_token_end, doc),
            first_byte = lg_begin_of(data->doc_text_end, doc);
     lg_tag_document d = {
@@ -130,12 +154,13 @@ static bool tag_document(tagger *t, worker *own, size_t doc, size_t slot, size_t
     }
     for (size_t w = 0; w < t->n_works; w++) {
         work *k = &t->works[w];
-        lg_spans *spans = &k->spans[slot];
+        lg_spans *spans = &k->spans[i];
         spans->count = 0;
         if (k->family->make_spans && !k->family->make_spans(&d, spans)) return false;
         void *columns[LG_TAG_MAX_COLUMNS] = {0};
         for (size_t c = 0; c < k->n_columns; c++)
-            columns[c] = (char *)k->values[c] + token * lg_dtype_size(k->family->columns[c].dtype);
+            columns[c] = (char *)k->values[c] +
+                         (first_token - (size_t)on->token) * lg_dtype_size(k->family->columns[c].dtype);
         if (!k->family->fill(&d, spans, columns)) return false;
         for (size_t s = 0; s < spans->count; s++) { /* from here on in the whole text */
             spans->begin[s] += first_byte;
@@ -183,13 +208,8 @@ static lg_status tag_documents(tagger *t) {
                 }
             t->tokens_room = n_tokens;
         }
-        bool failed = false;
-#pragma omp parallel for schedule(dynamic) num_threads(t->threads) reduction(|| : failed)
-        for (size_t i = 0; i < n_docs; i++) {
-            size_t at = (size_t)(lg_begin_of(data->doc_token_end, begin + i) - token);
-            failed = !tag_document(t, &t->workers[omp_get_thread_num()], begin + i, i, at) || failed;
-        }
-        if (failed) return lg_fail_memory(t->error);
+        stretch batch = {.first = begin, .token = token};
+        if (!for_each(t, n_docs, tag_document, &batch)) return lg_fail_memory(t->error);
         lg_status status = write_batch(t, n_docs, n_tokens);
         if (status) return status;
         lg_progress(t->monitor, "tokens", data->doc_token_end[doc - 1], data->n_tokens);
@@ -214,28 +234,29 @@ static size_t document_at(const lg_dataset *data, uint64_t at) {
     return low;
 }
 
-/* Copy features of stream elements BEGIN … END - 1; those of its tokens go to the arrays from index 0. */
-static bool tag_window(const tagger *t, worker *own, uint64_t begin, uint64_t end, uint16_t *copy_len,
-                       uint32_t *distance) {
-    const lg_dataset *data = t->data;
-    size_t n = (size_t)(end - begin), doc = document_at(data, begin), out = 0;
-    for (size_t i = 0; i < n; i++) {
-        own->is_break[i] = begin + i == separator(data, doc);
-        own->ids[i] = own->is_break[i] ? 0 : data->token_id[begin + i - doc];
-        doc += own->is_break[i];
-    }
-    if (!lg_copy_features(own->copy, own->ids, own->is_break, n, own->copy_len, own->distance)) return false;
-    for (size_t i = 0; i < n; i++) {
-        if (own->is_break[i]) continue;
-        copy_len[out] = own->copy_len[i];
-        distance[out++] = own->distance[i];
-    }
-    return true;
-}
-
 /* Tokens before element AT of the stream. */
 static uint64_t tokens_before(const lg_dataset *data, uint64_t at) {
     return at < data->n_tokens + data->n_docs ? at - document_at(data, at) : data->n_tokens;
+}
+
+/* Copy features of window I; those of its tokens go to the stretch's arrays. */
+static bool tag_window(const tagger *t, worker *own, size_t i, const stretch *on) {
+    const lg_dataset *data = t->data;
+    uint64_t begin = (uint64_t)(on->first + i) * t->window, end = (uint64_t)data->n_tokens + data->n_docs;
+    size_t n = end - begin < t->window ? (size_t)(end - begin) : t->window, doc = document_at(data, begin);
+    size_t out = (size_t)(tokens_before(data, begin) - on->token);
+    for (size_t k = 0; k < n; k++) {
+        own->is_break[k] = begin + k == separator(data, doc);
+        own->ids[k] = own->is_break[k] ? 0 : data->token_id[begin + k - doc];
+        doc += own->is_break[k];
+    }
+    if (!lg_copy_features(own->copy, own->ids, own->is_break, n, own->copy_len, own->distance)) return false;
+    for (size_t k = 0; k < n; k++) {
+        if (own->is_break[k]) continue;
+        on->copy_len[out] = own->copy_len[k];
+        on->distance[out++] = own->distance[k];
+    }
+    return true;
 }
 
 static lg_status tag_windows(tagger *t) {
@@ -266,15 +287,8 @@ static lg_status tag_windows(tagger *t) {
             status = LG_CANCELLED;
             break;
         }
-#pragma omp parallel for schedule(dynamic) num_threads(t->threads) reduction(|| : failed)
-        for (size_t i = 0; i < n; i++) {
-            uint64_t low = (uint64_t)(first + i) * t->window, high = low + t->window;
-            size_t at = (size_t)(tokens_before(data, low) - begin);
-            failed = !tag_window(t, &t->workers[omp_get_thread_num()], low, high < elements ? high : elements,
-                                 copy_len + at, distance + at) ||
-                     failed;
-        }
-        if (failed) {
+        stretch windows = {first, begin, copy_len, distance};
+        if (!for_each(t, n, tag_window, &windows)) {
             status = lg_fail_memory(t->error);
             break;
         }

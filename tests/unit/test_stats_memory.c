@@ -1,0 +1,72 @@
+/* Tags, gaps and their documents when memory runs out: at every single allocation, an error and nothing lost.
+ */
+#include "failing_malloc.h"
+
+#include "fixture.h"
+
+#include <math.h>
+
+#include "lossgap/report.h"
+#include "lossgap/tag.h"
+
+static lg_dataset data;
+static lg_scores scores[2];
+
+static lg_status run_tags(void *context, lg_error *error) {
+    lg_tag_options options = {.threads = 1, .command = "test"};
+    return lg_tag_run(&data, &options, context, NULL, error);
+}
+
+static lg_status look_at_tags(void *context, lg_error *error) {
+    lg_tag_options options = {.threads = 1};
+    bool current;
+    return lg_tag_is_current(context, &data, &options, &current, error);
+}
+
+static lg_status run_gap(void *context, lg_error *error) {
+    lg_gap_options options = {.command = "test"};
+    lg_gap *gap;
+    char *json = NULL, *csv = NULL, *table = NULL;
+    size_t length;
+    lg_table_style style = {.width = 80, .color = true, .sort = LG_SORT_CONTRIBUTION};
+    lg_status status = lg_gap_compute(&data, scores, 2, context, &options, &gap, error);
+    if (status) return status;
+    status = lg_gap_json(gap, &json, &length, error);
+    if (!status) status = lg_gap_csv(gap, &csv, &length, error);
+    if (!status) status = lg_gap_table(gap, &style, &table, &length, error);
+    free(json);
+    free(csv);
+    free(table);
+    lg_gap_free(gap);
+    return status;
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    lg_error error = {0};
+    fixture_document documents[] = {{"1", "x", LG_PROSE, "The\1 (quick)\1 fo\1x\1", 0},
+                                    {"2", "y", LG_HTML, "<\1p\1>\1The\1 (quick)", 0},
+                                    {"3", "y", LG_HTML, "", 0}};
+    float nll[2][9] = {{NAN, 1, 2, 3, NAN, 5, 6, 7, 8}, {NAN, 2, 1, 1, NAN, 1, 1, 1, 1}};
+    static uint32_t context[9];
+    fixture_dataset(fixture_path("data"), documents, 3, true);
+    if (lg_dataset_open(fixture_path("data"), &data, &error)) fail_msg("%s", error.message);
+    assert_int_equal(data.n_tokens, 9);
+    for (size_t m = 0; m < 2; m++)
+        scores[m] = (lg_scores){.model_name = m ? "B" : "A",
+                                .n_tokens = 9,
+                                .nll = nll[m],
+                                .context = context,
+                                .table = data.table};
+    char tags[128];
+    snprintf(tags, sizeof tags, "%s", fixture_path("tags"));
+    survives_failing_malloc(run_tags, tags, "tags");
+    survives_failing_malloc(look_at_tags, tags, "are the tags current");
+    survives_failing_malloc(run_gap, tags, "gap");
+    lg_dataset_close(&data);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory)};
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
