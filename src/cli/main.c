@@ -19,6 +19,7 @@ static const struct command {
     {"tag", cmd_tag, "say what each token is"},
     {"gap", cmd_gap, "where one model predicts better than another, by category"},
     {"export", cmd_export, "write the per-token table as JSONL or CSV"},
+    {"compare", cmd_compare, "score text with two or more models and say where each predicts better"},
     {"inspect", cmd_inspect, "say what is in an artefact, a checkpoint or a tokenizer"},
     {"help", cmd_help, "say what a command does"},
     {"version", cmd_version, "say what this build is"},

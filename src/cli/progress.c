@@ -59,11 +59,11 @@ void cli_progress_show(cli_progress *p, const char *unit, uint64_t done, uint64_
     p->printed = now;
 
     char line[256], number[48], all[48], rate[48], left[32];
-    int n = snprintf(line, sizeof line, "%s%s%s", p->label, p->label[0] ? ": " : "",
-                     cli_quantity((double)done, unit, number));
+    int n = snprintf(line, sizeof line, "%s%s", p->label, p->label[0] ? ": " : "");
     if (total)
-        n += snprintf(line + n, sizeof line - (size_t)n, " of %s, %.0f %%",
-                      cli_quantity((double)total, unit, all), 100 * (double)done / (double)total);
+        n += snprintf(line + n, sizeof line - (size_t)n, "%.0f %% of %s", 100 * (double)done / (double)total,
+                      cli_quantity((double)total, unit, all));
+    else n += snprintf(line + n, sizeof line - (size_t)n, "%s", cli_quantity((double)done, unit, number));
     double seconds = now - p->started, speed = (double)(done - p->first) / (seconds > 0 ? seconds : 1);
     if (seconds > 0.5 && speed > 0) {
         n += snprintf(line + n, sizeof line - (size_t)n, ", %s/s", cli_quantity(speed, unit, rate));
