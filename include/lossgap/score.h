@@ -55,8 +55,8 @@ LG_API lg_status lg_score_run(const lg_model *model, const lg_dataset *data, con
                               const char *out, const lg_monitor *monitor, lg_error *error);
 
 /* Scores from a JSONL of {"id", "input_ids", "nll"} lines made elsewhere, one for every document of DATA, whose names and
-   tokens must match. OPTIONS say how they were scored; `columns`, `threads` and `batch` are not looked at: the columns are
-   those that the first line has. */
+   tokens must match. OPTIONS say how they were scored; `columns`: which to keep, 0: all that the lines have. `threads` and
+   `batch` are not looked at. */
 LG_API lg_status lg_score_import(const char *jsonl, const lg_dataset *data, const lg_score_options *options,
                                  const char *out, const lg_monitor *monitor, lg_error *error);
 

@@ -16,6 +16,8 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"tokenize", cmd_tokenize, "read a corpus into a dataset"},
+    {"score", cmd_score, "score every token of a dataset with a model"},
+    {"import", cmd_import, "take losses that another program computed"},
     {"tag", cmd_tag, "say what each token is"},
     {"gap", cmd_gap, "where one model predicts better than another, by category"},
     {"export", cmd_export, "write the per-token table as JSONL or CSV"},

@@ -307,7 +307,7 @@ static lg_status misfit(const import *m, const lg_window_settings *settings, con
 }
 
 /* Copies the values of WINDOW's tokens to PAYLOAD [n_columns, count], reading on where needed. */
-static lg_status take_window(import *m, const lg_window_settings *settings, const lg_window *window,
+static lg_status take_window(import *m, const lg_score_settings *settings, const lg_window *window,
                              const uint32_t *position, uint32_t *payload, lg_error *error) {
     size_t count = window->end - window->begin;
     for (size_t i = 0; i < count; i++) {
@@ -318,10 +318,10 @@ static lg_status take_window(import *m, const lg_window_settings *settings, cons
         }
         size_t at = token - lg_begin_of(m->data->doc_token_end, m->doc), bad;
         for (size_t c = 0, k = 0; c < LG_SCORE_COLUMNS; c++)
-            if (lg_score_has_column(m->columns, c)) payload[k++ * count + i] = m->values[c][at];
+            if (lg_score_has_column(settings->columns, c)) payload[k++ * count + i] = m->values[c][at];
         lg_window one = {.begin = token, .end = token + 1, .first = window->first};
         if (!lg_score_payload_fits(&one, position + i, payload + i, &bad))
-            return misfit(m, settings, window, i, position[i] >= window->first, error);
+            return misfit(m, &settings->windows, window, i, position[i] >= window->first, error);
         if (m->has_context && position[i] >= window->first && m->context[at] != position[i])
             return lg_fail(error, LG_BAD_INPUT,
                            "%s: line %" PRIu64 ": context[%zu] of document \"%.*s\" is %" PRId64
@@ -351,7 +351,7 @@ static lg_status write_rows(import *m, const lg_score_settings *settings, const 
     lg_window_start(&walk, windows, m->data);
     while (lg_window_next(&walk, &window)) {
         lg_window_elements(windows, m->data, &window, y, position);
-        if ((status = take_window(m, windows, &window, position, payload, error))) goto done;
+        if ((status = take_window(m, settings, &window, position, payload, error))) goto done;
         lg_hash hash = lg_window_hash(&window, y, position, hasher);
         if ((status = lg_score_writer_row(&writer, &window, hash, position, payload, error))) goto done;
         lg_progress(monitor, "tokens", window.end, m->data->n_tokens);
@@ -390,9 +390,15 @@ import m = {.path = jsonl, .data = data };
         (status = lg_map(jsonl, &m.file, error)) || (status = index_names(&m, error)) ||
         (status = find_lines(&m, monitor, error)))
         goto done;
+    for (size_t i = 1; i < LG_SCORE_COLUMNS; i++)
+        if (lg_score_has_column(options->columns & ~m.columns, i)) {
+            status = lg_fail(error, LG_BAD_INPUT, "%s: the first line has no \"%s\", which was asked for",
+                             jsonl, lg_score_column_name(i));
+            goto done;
+        }
     lg_hash_hex(lg_hash_of(m.file.data, m.file.size), hash);
     settings.imported = hash;
-    settings.columns = m.columns;
+    settings.columns = options->columns ? options->columns : m.columns;
     status = write_rows(&m, &settings, options->command, out, monitor, error);
 done:
     import_free(&m);

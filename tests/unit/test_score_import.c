@@ -74,6 +74,19 @@ static void more_columns_and_windows_are_taken(void **state) {
     assert_int_equal(s.prefix, PREFIX);
     assert_int_equal(s.precision, LG_PRECISION_BF16);
     lg_scores_close(&s);
+    o.columns = LG_COLUMN_RANK | LG_COLUMN_TOP1;
+    static const char text[] = "{\"id\":\"d1\",\"input_ids\":[11,12,13],\"nll\":[1,2,3],\"entropy\":[4,5,6],"
+                               "\"rank\":[0,7,8],\"top1\":[11,9,10]}";
+    if (import_text(&c, text, &o, &error)) fail_msg("%s", error.message);
+    assert_int_equal(lg_scores_open(in_folder("imported"), &c.data, &s, &error), LG_OK);
+    assert_true(!s.entropy && s.rank[2] == 8 && s.top1[0] == 11);
+    lg_scores_close(&s);
+    assert_int_equal(
+        import_text(&c, "{\"id\":\"d1\",\"input_ids\":[11,12,13],\"nll\":[1,2,3],\"context\":[1,2,3]}", &o,
+                    &error),
+        LG_BAD_INPUT);
+    assert_non_null(strstr(error.message, "no \"rank\", which was asked for"));
+    o.columns = 0;
     assert_int_equal(
         import_text(&c, "{\"id\":\"d1\",\"input_ids\":[11,12,13],\"nll\":[1,2,3],\"context\":[1,2,3]}", &o,
                     &error),
