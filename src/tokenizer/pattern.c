@@ -12,10 +12,11 @@
 
 /* ---- translation ---- */
 
-/* Oniguruma's \w (Unicode 16), inside a class. */
-#define WORD                                                                                                 \
-    "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}\\x{24b6}-\\x{24e9}"               \
-    "\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
+/* Oniguruma's \w (Unicode 16), inside a bracket; outside it takes superscripts and fractions too. */
+#define BRACKET_WORD                                                                                         \
+    "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}"         \
+    "\\x{1f170}-\\x{1f189}"
+#define WORD BRACKET_WORD "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}"
 
 enum { MAX_GROUPS = 250 }; /* what PCRE2 allows too */
 
@@ -57,7 +58,7 @@ static const char *escape(translation *t, bool in_class) {
         replacement = in_class ? "" : "[^0-9A-Fa-f]";
         break;
     case 'w':
-        replacement = in_class ? WORD : "[" WORD "]";
+        replacement = in_class ? BRACKET_WORD : "[" WORD "]";
         break;
     case 'W':
         replacement = in_class ? "" : "[^" WORD "]";

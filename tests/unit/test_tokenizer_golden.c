@@ -189,6 +189,57 @@ static void test_own_copy_with_pcre2(void **state) {
     assert_int_equal(files, 11);
 }
 
+/* Patterns as Oniguruma understands them: the matches that are not empty. */
+static void check_pattern(const lg_classes *classes, lg_matcher *matcher, const lg_json_value *row) {
+    const lg_json_value *pattern = lg_json_get(row, "pattern"), *text = lg_json_get(row, "text");
+    const lg_json_value *expected = lg_json_get(row, "matches")->first;
+    lg_pattern *p;
+    lg_error error = {0};
+    lg_subject subject = {0};
+    lg_match_state state = {0};
+    size_t start, end;
+    if (lg_pattern_compile(pattern->string, pattern->length, "x", &p, &error)) fail_msg("%s", error.message);
+    assert_true(lg_subject_set(&subject, classes, text->string, text->length, false));
+    lg_match match;
+    while ((match = lg_pattern_next(p, matcher, &subject, &state, &start, &end)) == LG_MATCH_FOUND) {
+        if (start == end) continue;
+        const char *found = text->string + lg_subject_original(&subject, start);
+        size_t length = (size_t)(text->string + lg_subject_original(&subject, end) - found);
+        if (!expected || expected->length != length || memcmp(expected->string, found, length) != 0)
+            fail_msg("%s on \"%s\": \"%.*s\" here, \"%s\" in the reference", pattern->string, text->string,
+                     (int)length, found, expected ? expected->string : "nothing");
+        expected = expected->next;
+    }
+    assert_int_equal(match, LG_MATCH_NONE);
+    if (expected) fail_msg("%s on \"%s\": no \"%s\"", pattern->string, text->string, expected->string);
+    lg_subject_free(&subject);
+    lg_pattern_free(p);
+}
+
+static void test_patterns(void **state) {
+    (void)state;
+    lg_mapping m;
+    lg_error error = {0};
+    if (lg_map("tests/golden/tokenizers/patterns.jsonl", &m, &error)) fail_msg("%s", error.message);
+    lg_classes *classes = lg_classes_create();
+    lg_matcher *matcher = lg_matcher_create();
+    size_t rows = 0;
+    for (const char *at = (const char *)m.data, *end = at + m.size; at < end; rows++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        lg_arena arena = {0};
+        lg_json_value *row;
+        if (lg_json_parse(&arena, at, (size_t)(stop - at), "patterns.jsonl", &row, &error))
+            fail_msg("%s", error.message);
+        check_pattern(classes, matcher, row);
+        lg_arena_free(&arena);
+        at = stop + 1;
+    }
+    assert_true(rows > 1500);
+    lg_matcher_free(matcher);
+    free(classes);
+    lg_unmap(&m);
+}
+
 static char *shared_root(void) {
     const char *shared = getenv("LG_SHARED");
     char *root = lg_path_join(shared ? shared : "../shared", "golden/tokenizers");
@@ -218,9 +269,8 @@ static void test_shared_with_pcre2(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_copy),
-        cmocka_unit_test(test_own_copy_with_pcre2),
-        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_own_copy),          cmocka_unit_test(test_own_copy_with_pcre2),
+        cmocka_unit_test(test_patterns),          cmocka_unit_test(test_shared),
         cmocka_unit_test(test_shared_with_pcre2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
