@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "kernels/block.h"
 #include "kernels/kernels.h"
 #include "kernels/matmul.h"
 
@@ -72,6 +73,7 @@ lg_status lg_compute_create(lg_precision precision, unsigned threads, lg_isa isa
     kernels->name = names[chosen];
     c->kernels = kernels;
     kernels = NULL;
+    c->block = lg_block_for(isa);
     c->precision = precision;
     c->threads = threads ? threads : (unsigned)omp_get_num_procs();
     c->native_bf16 = precision == LG_PRECISION_BF16 && chosen == LG_ISA_AVX512_BF16 &&

@@ -14,7 +14,7 @@ typedef enum lg_isa { LG_ISA_BEST = -1, LG_ISA_C, LG_ISA_AVX2, LG_ISA_AVX512, LG
 /* Immutable once created, except for what matmul keeps under its own lock. */
 typedef struct lg_compute {
     const lg_kernels *kernels;
-    const lg_block *block;  /* lg_block_for(isa): attention and the delta rule; NULL: the best here */
+    const lg_block *block;  /* attention and the delta rule; NULL: the best here */
     lg_precision precision; /* of products: F32 or BF16 (operands rounded to bf16, sums in f32); never AUTO */
     bool native_bf16;       /* bf16 products in hardware; otherwise rounded operands in f32 products */
     unsigned threads;
