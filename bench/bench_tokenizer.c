@@ -1,6 +1,7 @@
-/* Speed of the tokenizer in one thread: bench_tokenizer [TOKENIZER TEXT…]. Text is cut at line ends into documents of about 16 kB.
-   Without arguments: dolma2's tokenizer from ../shared, or else the small one of the tests, on the sources of this
-   repository, over and over up to 16 MB (which flatters every cache; give a text of your own for a fair figure). */
+/* Speed of the tokenizer in one thread: bench_tokenizer [TOKENIZER TEXT…]. Text is cut at line ends into
+   documents of about 16 kB. Without arguments: dolma2's tokenizer from ../shared, or else the small one of
+   the tests, on the sources of this repository, over and over up to 16 MB (which flatters every cache; give a
+   text of your own for a fair figure). */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,8 @@ static double pass(lg_tokenizer_session *session, const lg_text *text, lg_tokens
 }
 
 int main(int argc, char **argv) {
-    static const char *const defaults[] = {"../shared/golden/tokenizers/dolma2", "tests/golden/tokenizers/small"};
+    static const char *const defaults[] = {"../shared/golden/tokenizers/dolma2",
+                                           "tests/golden/tokenizers/small"};
     const char *path = argc > 1 ? argv[1] : defaults[lg_exists(defaults[0]) ? 0 : 1];
     lg_error error;
     lg_tokenizer *tokenizer;
