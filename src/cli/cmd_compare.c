@@ -240,9 +240,7 @@ static lg_status check_plans(comparison *p) {
                            "before a document %s would see %s, but %s %s: choose one with --prefix",
                            p->models[0].name, prefix_text(first.prefix, one), p->models[i].name,
                            prefix_text(plan.prefix, other));
-        if (!i)
-            lg_note(&p->c->monitor, "%s windows, context %zu, prefix %s", lg_windows_name(s.windows),
-                    plan.context, prefix_text(plan.prefix, one));
+        if (!i) lg_note(&p->c->monitor, "%s windows, context %zu", lg_windows_name(s.windows), plan.context);
         if (plan.precision != first.precision)
             lg_note(&p->c->monitor, "%s is scored in %s, %s in %s: --precision chooses one for both",
                     p->models[0].name, lg_precision_name(first.precision), p->models[i].name,

@@ -9,7 +9,10 @@
 #include "lossgap/report.h"
 #include "report/grid.h"
 
-enum { MAX_BESIDE = 8 }; /* levels of a column that can stand side by side */
+enum {
+    MAX_BY = 32,    /* grouping columns of a gap */
+    MAX_BESIDE = 8, /* levels of a column that can stand side by side */
+};
 
 /* One pair's rows of one grouping, in the order in which they are printed. */
 typedef struct view {
@@ -46,21 +49,12 @@ static size_t select_rows(const view *v, uint32_t grouping) {
     return n;
 }
 
-static const lg_gap_row *find_row(const view *v, uint32_t grouping, size_t column, const char *level,
-                                  size_t other, const char *other_level) {
-    for (size_t i = 0; i < lg_gap_n_rows(v->gap); i++) {
-        const lg_gap_row *row = lg_gap_at(v->gap, i);
-        if (row->grouping == grouping && of_pair(v, row) && strcmp(row->level[column], level) == 0 &&
-            strcmp(row->level[other], other_level) == 0)
-            return row;
-    }
-    return NULL;
-}
-
-static bool has_grouping(const view *v, uint32_t grouping) {
+/* How many levels COLUMN has: rows of its own grouping. */
+static size_t count_levels(const view *v, size_t column) {
+    size_t n = 0;
     for (size_t i = 0; i < lg_gap_n_rows(v->gap); i++)
-        if (lg_gap_at(v->gap, i)->grouping == grouping) return true;
-    return false;
+        n += lg_gap_at(v->gap, i)->grouping == 1u << column && of_pair(v, lg_gap_at(v->gap, i));
+    return n;
 }
 
 /* ---- cells ---- */
@@ -121,93 +115,160 @@ static void put_heads(lg_grid *grid, const char *const *names) {
     for (; *names; names++) lg_grid_put(grid, LG_INK_HEAD, *names);
 }
 
-/* ---- sections ---- */
+/* ---- crossings: the gap by two columns, one of them side by side ---- */
 
-/* The column that is crossed with COLUMN, and its levels: rows of its own grouping. n_columns: none. */
-static size_t crossed_with(const view *v, size_t column, const lg_gap_row *levels[MAX_BESIDE],
-                           size_t *n_levels) {
-    size_t n_by = lg_gap_n_by(v->gap);
-    *n_levels = 0;
-    for (size_t other = 0; other < n_by; other++) {
-        if (other == column || !has_grouping(v, 1u << other | 1u << column)) continue;
-        size_t n = 0;
-        for (size_t i = 0; i < lg_gap_n_rows(v->gap); i++) {
-            const lg_gap_row *row = lg_gap_at(v->gap, i);
-            if (row->grouping != 1u << other || !of_pair(v, row)) continue;
-            if (n < MAX_BESIDE) levels[n] = row;
-            n++;
-        }
-        if (n > MAX_BESIDE) continue;
-        *n_levels = n;
-        return other;
-    }
-    return n_by;
+typedef struct crossing {
+    size_t column, beside; /* indices of grouping columns; the levels of `beside` make columns */
+    const lg_gap_row *levels[MAX_BESIDE]; /* [n_levels] one row for each level of `beside` */
+    size_t n_levels, n_cells;
+    const lg_gap_row **cells; /* [n_cells] the grouping's rows, sorted by the addresses of their levels */
+} crossing;
+
+static bool is_domain(const view *v, size_t column) {
+    return strcmp(lg_gap_by(v->gap, column), "domain") == 0;
 }
 
-static void put_crossed(const view *v, lg_grid *grid, const lg_gap_row *row, size_t column, size_t other,
-                        const lg_gap_row *const *levels, size_t n_levels) {
-    for (size_t i = 0; i < n_levels; i++) {
-        const lg_gap_row *cell = find_row(v, 1u << column | 1u << other, column, row->level[column], other,
-                                          levels[i]->level[other]);
+/* Whether the rows of GROUPING can be shown as a crossing, and which column stands beside which: the domain,
+   else the one with fewer levels. */
+static bool can_cross(const view *v, uint32_t grouping, size_t *column, size_t *beside) {
+    if (__builtin_popcount(grouping) != 2) return false;
+    size_t a = (size_t)__builtin_ctz(grouping), b = (size_t)__builtin_ctz(grouping & (grouping - 1));
+    size_t n_a = count_levels(v, a), n_b = count_levels(v, b);
+    bool first = is_domain(v, a) || (!is_domain(v, b) && n_a < n_b);
+    *column = first ? b : a;
+    *beside = first ? a : b;
+    size_t n = first ? n_a : n_b;
+    return n > 1 && n <= MAX_BESIDE;
+}
+
+/* A level's name is one string in a whole gap; two documents may have the same name. */
+static int compare_levels(const char *const *a, const char *const *b, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uintptr_t p = (uintptr_t)a[i], q = (uintptr_t)b[i];
+        if (p != q) return p < q ? -1 : 1;
+    }
+    return 0;
+}
+
+static int by_levels(const void *a, const void *b, void *n_by) {
+    return compare_levels((*(const lg_gap_row *const *)a)->level, (*(const lg_gap_row *const *)b)->level,
+                          *(const size_t *)n_by);
+}
+
+/* Finds what is crossed with COLUMN; n_levels 0: nothing. */
+static void open_crossing(const view *v, size_t column, crossing *c) {
+    size_t n_rows = lg_gap_n_rows(v->gap), n_by = lg_gap_n_by(v->gap);
+    uint32_t grouping = 0;
+    *c = (crossing){0};
+    for (size_t i = 0; i < n_rows && !grouping; i++) {
+        uint32_t g = lg_gap_at(v->gap, i)->grouping;
+        if ((g >> column & 1) && g != 1u << column && can_cross(v, g, &c->column, &c->beside) &&
+            c->column == column)
+            grouping = g;
+    }
+    if (!grouping) return;
+    c->cells = lg_alloc(n_rows, sizeof *c->cells);
+    if (!c->cells) {
+        v->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n_rows; i++) {
+        const lg_gap_row *row = lg_gap_at(v->gap, i);
+        if (!of_pair(v, row)) continue;
+        if (row->grouping == 1u << c->beside) c->levels[c->n_levels++] = row;
+        if (row->grouping == grouping) c->cells[c->n_cells++] = row;
+    }
+    qsort_r(c->cells, c->n_cells, sizeof *c->cells, by_levels, &n_by);
+}
+
+static const lg_gap_row *find_cell(const view *v, const crossing *c, const lg_gap_row *row, size_t level) {
+    size_t n_by = lg_gap_n_by(v->gap);
+    const char *wanted[MAX_BY];
+    for (size_t b = 0; b < n_by; b++)
+        wanted[b] = lg_gap_at(v->gap, 0)->level[b]; /* the total's: "*" everywhere */
+    wanted[c->column] = row->level[c->column];
+    wanted[c->beside] = c->levels[level]->level[c->beside];
+    size_t low = 0, high = c->n_cells;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_levels(c->cells[middle]->level, wanted, n_by);
+        if (!order) return c->cells[middle];
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    return NULL;
+}
+
+static void put_crossed_heads(const crossing *c, lg_grid *grid) {
+    for (size_t i = 0; i < c->n_levels; i++)
+        lg_grid_printf(grid, LG_INK_HEAD, "%s ", c->levels[i]->level[c->beside]);
+}
+
+static void put_crossed(const view *v, const crossing *c, lg_grid *grid, const lg_gap_row *row) {
+    for (size_t i = 0; i < c->n_levels; i++) {
+        const lg_gap_row *cell = find_cell(v, c, row, i);
         if (!cell) lg_grid_put(grid, LG_INK_PLAIN, "");
-        else if (isnan(cell->gap)) lg_grid_put(grid, LG_INK_PLAIN, "-");
+        else if (isnan(cell->gap)) lg_grid_put(grid, LG_INK_PLAIN, "- ");
         else lg_grid_printf(grid, ink_of(cell), "%+.4f%s", cell->gap, is_clear(cell) ? "*" : " ");
     }
 }
 
-static void print_section(const view *v, size_t column, bool bytes) {
-    const lg_gap_row *levels[MAX_BESIDE];
-    const char *name = lg_gap_by(v->gap, column);
-    size_t n_levels, other = crossed_with(v, column, levels, &n_levels);
-    size_t n = select_rows(v, 1u << column);
-    if (!n) return;
-    /* a column stands beside the longer ones only, not they beside it */
-    size_t n_other = 0;
-    for (size_t i = 0; other < lg_gap_n_by(v->gap) && i < lg_gap_n_rows(v->gap); i++) {
-        const lg_gap_row *row = lg_gap_at(v->gap, i);
-        n_other += row->grouping == 1u << other && of_pair(v, row);
-    }
-    bool is_domain = strcmp(name, "domain") == 0;
-    if (is_domain ||
-        (other < lg_gap_n_by(v->gap) && n_other > n && strcmp(lg_gap_by(v->gap, other), "domain") != 0))
-        n_levels = 0;
+/* ---- sections ---- */
 
-    for (int beside = n_levels > 0;; beside--) {
-        lg_grid grid = {.n_columns = 8 + (bytes ? 2u : 0u) + (beside ? n_levels : 0)};
-        const char *heads[] = {name, "tokens", "documents", v->model_a, v->model_b, "gap", "±", "", NULL};
-        put_heads(&grid, heads);
-        if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", "bits/byte", NULL});
-        for (size_t i = 0; beside && i < n_levels; i++)
-            lg_grid_printf(&grid, LG_INK_HEAD, "%s ", levels[i]->level[other]);
-        lg_grid_end_row(&grid);
-        for (size_t i = 0; i < n; i++) {
-            lg_grid_put(&grid, LG_INK_PLAIN, v->rows[i]->level[column]);
-            put_numbers(&grid, v->rows[i], bytes);
-            if (beside) put_crossed(v, &grid, v->rows[i], column, other, levels, n_levels);
-            lg_grid_end_row(&grid);
-        }
-        bool fits = !v->style->width || lg_grid_width(&grid) <= v->style->width || !beside;
-        if (fits) {
-            lg_text_puts(v->out, "\n");
-            lg_grid_print(&grid, v->style->color, v->out);
-        }
-        lg_grid_free(&grid);
-        if (!fits) continue;
-        if (!n_levels || beside) return;
-        break;
-    }
-    lg_grid grid = {.n_columns = 1 + n_levels}; /* too wide: the crossing on its own */
-    lg_grid_printf(&grid, LG_INK_HEAD, "gap by %s", name);
-    for (size_t i = 0; i < n_levels; i++) lg_grid_printf(&grid, LG_INK_HEAD, "%s ", levels[i]->level[other]);
+/* The numbers of N rows (v->rows) of COLUMN, and the crossing beside them unless it is NULL. False: that is
+ * too wide. */
+static bool print_rows(const view *v, size_t column, size_t n, bool bytes, const crossing *c) {
+    lg_grid grid = {.n_columns = 8 + (bytes ? 2u : 0u) + (c ? c->n_levels : 0)};
+    const char *heads[] = {
+        lg_gap_by(v->gap, column), "tokens", "documents", v->model_a, v->model_b, "gap", "±", "", NULL};
+    put_heads(&grid, heads);
+    if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", "bits/byte", NULL});
+    if (c) put_crossed_heads(c, &grid);
     lg_grid_end_row(&grid);
     for (size_t i = 0; i < n; i++) {
         lg_grid_put(&grid, LG_INK_PLAIN, v->rows[i]->level[column]);
-        put_crossed(v, &grid, v->rows[i], column, other, levels, n_levels);
+        put_numbers(&grid, v->rows[i], bytes);
+        if (c) put_crossed(v, c, &grid, v->rows[i]);
+        lg_grid_end_row(&grid);
+    }
+    bool fits = !c || !v->style->width || lg_grid_width(&grid) <= v->style->width;
+    if (fits) {
+        lg_text_puts(v->out, "\n");
+        lg_grid_print(&grid, v->style->color, v->out);
+    }
+    lg_grid_free(&grid);
+    return fits;
+}
+
+/* The crossing on its own, where lines are too short for both. */
+static void print_crossing(const view *v, size_t n, const crossing *c) {
+    lg_grid grid = {.n_columns = 1 + c->n_levels};
+    lg_grid_printf(&grid, LG_INK_HEAD, "gap by %s", lg_gap_by(v->gap, c->column));
+    put_crossed_heads(c, &grid);
+    lg_grid_end_row(&grid);
+    for (size_t i = 0; i < n; i++) {
+        lg_grid_put(&grid, LG_INK_PLAIN, v->rows[i]->level[c->column]);
+        put_crossed(v, c, &grid, v->rows[i]);
         lg_grid_end_row(&grid);
     }
     lg_text_puts(v->out, "\n");
     lg_grid_print(&grid, v->style->color, v->out);
     lg_grid_free(&grid);
+}
+
+static void print_section(const view *v, size_t column) {
+    const char *name = lg_gap_by(v->gap, column);
+    bool bytes = lg_gap_get_about(v->gap)->has_text &&
+                 (is_domain(v, column) || strcmp(name, "kind") == 0 || strcmp(name, "document") == 0);
+    size_t n = select_rows(v, 1u << column);
+    if (!n) return;
+    crossing c;
+    open_crossing(v, column, &c);
+    if (!c.n_levels || !print_rows(v, column, n, bytes, &c)) {
+        print_rows(v, column, n, bytes, NULL);
+        if (c.n_levels) print_crossing(v, n, &c);
+    }
+    free(c.cells);
 }
 
 /* A grouping by several columns as a list, a line a combination. */
@@ -237,23 +298,29 @@ static bool is_hidden(const view *v, size_t column) {
     return false;
 }
 
-/* Groupings by several columns that no section shows. */
+/* Groupings by several columns that no section shows. One level on its own says nothing new. */
 static void print_rest(const view *v) {
-    size_t n_by = lg_gap_n_by(v->gap);
+    size_t n_by = lg_gap_n_by(v->gap), column, beside;
     uint32_t last = 0;
     for (size_t i = 0; i < lg_gap_n_rows(v->gap); i++) {
         uint32_t g = lg_gap_at(v->gap, i)->grouping;
         if (g == last || !(g & (g - 1)) || !of_pair(v, lg_gap_at(v->gap, i))) continue;
         last = g;
-        bool shown = false, hidden = false;
-        for (size_t b = 0; b < n_by; b++) {
-            const lg_gap_row *levels[MAX_BESIDE];
-            size_t n_levels, other = g >> b & 1 ? crossed_with(v, b, levels, &n_levels) : n_by;
-            shown |= other < n_by && g == (1u << b | 1u << other);
-            hidden |= (g >> b & 1) && is_hidden(v, b);
-        }
-        if (!shown && !hidden) print_list(v, g);
+        bool skip = can_cross(v, g, &column, &beside);
+        for (size_t b = 0; b < n_by; b++)
+            skip |=
+                (g >> b & 1) && (is_hidden(v, b) || (count_levels(v, b) < 2 && __builtin_popcount(g) == 2));
+        if (!skip) print_list(v, g);
     }
+}
+
+/* "1,234 tokens" */
+static void put_counted(lg_text *out, uint64_t n, const char *what) {
+    lg_grid count = {.n_columns = 1};
+    put_count(&count, n);
+    if (count.count) lg_text_printf(out, "%s %s%s", count.cells[0].text, what, n == 1 ? "" : "s");
+    out->failed |= count.failed;
+    lg_grid_free(&count);
 }
 
 static void print_pair(const view *v) {
@@ -262,13 +329,9 @@ static void print_pair(const view *v) {
     lg_text_printf(out, "%s (A) against %s (B): ", v->model_a, v->model_b);
     size_t n = select_rows(v, 0);
     const lg_gap_row *total = n ? v->rows[0] : NULL;
-    lg_grid counts = {.n_columns = 2};
-    put_count(&counts, total ? total->tokens : 0);
-    put_count(&counts, total ? total->documents : 0);
-    if (counts.count == 2)
-        lg_text_printf(out, "%s tokens in %s documents", counts.cells[0].text, counts.cells[1].text);
-    out->failed |= counts.failed;
-    lg_grid_free(&counts);
+    put_counted(out, total ? total->tokens : 0, "token");
+    lg_text_puts(out, " in ");
+    put_counted(out, total ? total->documents : 0, "document");
     if (about->unscorable)
         lg_text_printf(out, "; %llu without a loss left out", (unsigned long long)about->unscorable);
     lg_text_puts(out, "\n" LG_GAP_SIGN ".\n"
@@ -287,12 +350,8 @@ static void print_pair(const view *v) {
     }
     lg_grid_print(&grid, v->style->color, out);
     lg_grid_free(&grid);
-    for (size_t b = 0; b < lg_gap_n_by(v->gap); b++) {
-        const char *name = lg_gap_by(v->gap, b);
-        bool of_documents =
-            strcmp(name, "domain") == 0 || strcmp(name, "kind") == 0 || strcmp(name, "document") == 0;
-        if (!is_hidden(v, b)) print_section(v, b, bytes && of_documents);
-    }
+    for (size_t b = 0; b < lg_gap_n_by(v->gap); b++)
+        if (!is_hidden(v, b)) print_section(v, b);
     print_rest(v);
 }
 

@@ -94,6 +94,7 @@ void lg_grid_print(lg_grid *grid, bool color, lg_text *out) {
         }
         if (!c) pending += fill;
         if (c + 1 == grid->n_columns) {
+            while (out->length && !out->failed && out->data[out->length - 1] == ' ') out->length--;
             lg_text_puts(out, "\n");
             pending = 0;
         }
