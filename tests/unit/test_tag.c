@@ -130,6 +130,7 @@ static void test_copies(void **state) {
         expect(tags, "prev_distance_window", "0022002010");
         assert_true((lg_table_find(tags, "word_position") != NULL) == text);
         lg_table_close(tags);
+        lg_dataset_close(&data);
         tags = tag(documents, 4, text, 100, 1, &data); /* one window: runs and distances over separators */
         expect(tags, "copy_len", "0012001010");
         /* a b a b | a b a | | a a b |: positions 0-3, 5-7, 10-12 */
