@@ -10,7 +10,7 @@
 #include "kernels/matmul.h"
 
 bool lg_cpu_has(lg_isa isa) {
-    if (isa <= LG_ISA_C) return true;
+    if (isa <= LG_ISA_C || isa == LG_ISA_ONEDNN) return true;
 #if defined(__x86_64__)
     bool avx2 =
         __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
@@ -28,10 +28,10 @@ bool lg_cpu_has_bf16(void) {
     return lg_cpu_has(LG_ISA_AVX512_BF16);
 }
 
-/* Intel's cores without tiles do bf16 products at half the rate of f32 ones, AMD's at twice. */
-static bool cpu_prefers_bf16(void) {
+/* Intel's cores do bf16 products outside tiles at half the rate of f32 ones, AMD's at twice. */
+static bool intel(void) {
 #if defined(__x86_64__)
-    return lg_cpu_has_bf16() && (!__builtin_cpu_is("intel") || lg_matmul_has_bf16_tiles());
+    return __builtin_cpu_is("intel");
 #else
     return false;
 #endif
@@ -40,7 +40,8 @@ static bool cpu_prefers_bf16(void) {
 static void fill_kernels(lg_kernels *kernels, lg_isa isa) {
     lg_kernels_c(kernels);
 #if defined(__x86_64__)
-    (void)isa;
+    if (isa == LG_ISA_AVX2) lg_kernels_avx2(kernels);
+    if (isa >= LG_ISA_AVX512) lg_kernels_avx512(kernels);
 #else
     (void)isa;
 #endif
@@ -48,17 +49,17 @@ static void fill_kernels(lg_kernels *kernels, lg_isa isa) {
 
 lg_status lg_compute_create(lg_precision precision, unsigned threads, lg_isa isa, lg_compute **compute,
                             lg_error *error) {
-    static const char *const names[] = {"c", "avx2", "avx512", "avx512_bf16"};
+    static const char *const names[] = {"c", "avx2", "avx512", "avx512_bf16", "onednn"};
     *compute = NULL;
     if (precision != LG_PRECISION_F32 && precision != LG_PRECISION_BF16)
         return lg_fail(error, LG_USAGE, "products need a precision: f32 or bf16");
-    if (isa < LG_ISA_BEST || isa > LG_ISA_AVX512_BF16)
+    if (isa < LG_ISA_BEST || isa > LG_ISA_ONEDNN)
         return lg_fail(error, LG_USAGE, "there is no instruction set number %d", (int)isa);
     if (!lg_cpu_has(isa))
         return lg_fail(error, LG_USAGE,
                        "this CPU lacks the instruction set %s; leave the choice to the program", names[isa]);
     lg_isa chosen = isa;
-    if (isa == LG_ISA_BEST)
+    if (isa == LG_ISA_BEST || isa == LG_ISA_ONEDNN)
         for (chosen = LG_ISA_AVX512_BF16; !lg_cpu_has(chosen);) chosen--;
 
     lg_status status = LG_OK;
@@ -73,12 +74,15 @@ lg_status lg_compute_create(lg_precision precision, unsigned threads, lg_isa isa
     kernels->name = names[chosen];
     c->kernels = kernels;
     kernels = NULL;
-    c->block = lg_block_for(isa);
     c->precision = precision;
     c->threads = threads ? threads : (unsigned)omp_get_num_procs();
-    c->native_bf16 = precision == LG_PRECISION_BF16 && chosen == LG_ISA_AVX512_BF16 &&
-                     (isa == LG_ISA_AVX512_BF16 || cpu_prefers_bf16());
-    if (isa != LG_ISA_C) status = lg_matmul_engine_create(&c->matmul, error);
+    c->block = lg_block_for(chosen);
+    bool bf16 = precision == LG_PRECISION_BF16 && lg_cpu_has_bf16(),
+         tiles = bf16 && lg_matmul_has_bf16_tiles();
+    if (isa == LG_ISA_BEST) c->native_bf16 = bf16 && (tiles || !intel());
+    else c->native_bf16 = bf16 && isa >= LG_ISA_AVX512_BF16;
+    if (isa == LG_ISA_ONEDNN || (isa == LG_ISA_BEST && tiles))
+        status = lg_matmul_engine_create(&c->matmul, error);
     if (status) goto done;
     *compute = c;
     c = NULL;

@@ -9,22 +9,29 @@
 typedef struct lg_kernels lg_kernels;
 typedef struct lg_block lg_block;
 
-typedef enum lg_isa { LG_ISA_BEST = -1, LG_ISA_C, LG_ISA_AVX2, LG_ISA_AVX512, LG_ISA_AVX512_BF16 } lg_isa;
+typedef enum lg_isa {
+    LG_ISA_BEST = -1,
+    LG_ISA_C,
+    LG_ISA_AVX2,
+    LG_ISA_AVX512,
+    LG_ISA_AVX512_BF16,
+    LG_ISA_ONEDNN, /* the best, but oneDNN multiplies with weights: what CPUs with AMX get in bf16, here for
+                      tests */
+} lg_isa;
 
-/* Immutable once created, except for what matmul keeps under its own lock. */
+/* Immutable once created. */
 typedef struct lg_compute {
     const lg_kernels *kernels;
-    const lg_block *block;  /* attention and the delta rule; NULL: the best here */
+    const lg_block *block;  /* register-blocked products */
     lg_precision precision; /* of products: F32 or BF16 (operands rounded to bf16, sums in f32); never AUTO */
     bool native_bf16;       /* bf16 products in hardware; otherwise rounded operands in f32 products */
     unsigned threads;
-    struct lg_matmul_engine *matmul; /* oneDNN engine, or none: plain loops */
+    struct lg_matmul_engine *matmul; /* oneDNN; NULL: the products of block multiply */
 } lg_compute;
 
 /* THREADS 0: all processors. ISA: LG_ISA_BEST, or one to force, which is LG_USAGE where the CPU lacks it.
-   LG_ISA_C is plain C loops for everything, products with weights included. bf16 products are native when the
-   CPU has them and they are faster than f32 ones there (some have them at half the rate), or
-   LG_ISA_AVX512_BF16 is forced. */
+   bf16 products are native when the CPU has them and they are faster than f32 ones there (some have them at
+   half the rate), or when LG_ISA_AVX512_BF16 is forced. */
 lg_status lg_compute_create(lg_precision precision, unsigned threads, lg_isa isa, lg_compute **compute,
                             lg_error *error);
 void lg_compute_free(lg_compute *compute); /* after every weight made with it */

@@ -16,11 +16,10 @@ struct lg_kernels {
     void (*round_to_bf16)(float *y, const float *x, size_t n); /* the same values, kept as f32 */
     void (*from_bf16)(float *y, const void *x, size_t n);      /* x: any alignment */
     void (*from_f16)(float *y, const void *x, size_t n);       /* x: any alignment */
-    /* y[c * y_stride + r] = x[r * x_stride + c] for r < rows, c < columns: 4-byte units. y is not x. */
-    void (*transpose)(uint32_t *y, size_t y_stride, const uint32_t *x, size_t x_stride, size_t rows,
-                      size_t columns);
+    /* x [pairs, columns] of two bf16 each, the first in the low half, to y [2 pairs, columns]: the first of a
+       pair in one row, the second in the next. columns: a multiple of 16. y is not x. */
+    void (*widen_pairs)(float *y, const uint32_t *x, size_t pairs, size_t columns);
 
-    void (*exp)(float *y, const float *x, size_t n);
     float (*sum_squares)(const float *x, size_t n);
     void (*scale)(float *y, const float *x, float r, size_t n);                    /* y = x r */
     void (*norm)(float *y, const float *x, const float *w, float r, size_t n);     /* y = x r w */

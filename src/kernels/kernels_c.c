@@ -49,14 +49,12 @@ static void from_f16(float *y, const void *x, size_t n) {
     }
 }
 
-static void transpose(uint32_t *y, size_t y_stride, const uint32_t *x, size_t x_stride, size_t rows,
-                      size_t columns) {
-    for (size_t c = 0; c < columns; c++)
-        for (size_t r = 0; r < rows; r++) y[c * y_stride + r] = x[r * x_stride + c];
-}
-
-static void exp_c(float *y, const float *x, size_t n) {
-    for (size_t i = 0; i < n; i++) y[i] = expf(x[i]);
+static void widen_pairs(float *y, const uint32_t *x, size_t pairs, size_t columns) {
+    for (size_t p = 0; p < pairs; p++)
+        for (size_t i = 0; i < columns; i++) {
+            y[2 * p * columns + i] = float_of(x[p * columns + i] << 16);
+            y[(2 * p + 1) * columns + i] = float_of(x[p * columns + i] & 0xffff0000u);
+        }
 }
 
 static float sum_squares(const float *x, size_t n) {
@@ -150,8 +148,7 @@ void lg_kernels_c(lg_kernels *kernels) {
         .round_to_bf16 = round_to_bf16,
         .from_bf16 = from_bf16,
         .from_f16 = from_f16,
-        .transpose = transpose,
-        .exp = exp_c,
+        .widen_pairs = widen_pairs,
         .sum_squares = sum_squares,
         .scale = scale,
         .norm = norm,

@@ -1,6 +1,5 @@
 /* Products with weights: y = x W^T in tiles of LG_TILE rows. A tile's shape never depends on the batch and
-   one thread computes it, so a row's result has the same bits whatever stands beside it. oneDNN does the
-   work; only this file's source includes it. */
+   one thread computes it, so a row's result has the same bits whatever stands beside it. */
 #ifndef LG_KERNELS_MATMUL_H
 #define LG_KERNELS_MATMUL_H
 

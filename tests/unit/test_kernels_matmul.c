@@ -129,7 +129,7 @@ static void check_product(lg_precision precision, lg_isa isa, lg_dtype dtype) {
 static void test_product(void **unused) {
     (void)unused;
     static const lg_dtype dtypes[] = {LG_F32, LG_BF16, LG_F16};
-    for (int isa = LG_ISA_BEST; isa <= LG_ISA_AVX512_BF16; isa++)
+    for (int isa = LG_ISA_BEST; isa <= LG_ISA_ONEDNN; isa++)
         for (int d = 0; d < 3; d++) {
             check_product(LG_PRECISION_F32, (lg_isa)isa, dtypes[d]);
             check_product(LG_PRECISION_BF16, (lg_isa)isa, dtypes[d]);
@@ -206,7 +206,7 @@ static void check_invariance(lg_precision precision, lg_isa isa, size_t n_out, s
 static void test_invariance(void **unused) {
     (void)unused;
     static const size_t pairs[][2] = {{30, 256}, {130, 1000}, {1000, 256}, {64, 2100}};
-    for (int isa = LG_ISA_BEST; isa <= LG_ISA_AVX512_BF16; isa++)
+    for (int isa = LG_ISA_BEST; isa <= LG_ISA_ONEDNN; isa++)
         for (int s = 0; s < 4; s++)
             for (int p = LG_PRECISION_F32; p <= LG_PRECISION_BF16; p++)
                 check_invariance((lg_precision)p, (lg_isa)isa, pairs[s][0], pairs[s][1]);

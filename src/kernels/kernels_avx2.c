@@ -1,0 +1,31 @@
+/* Kernels for AVX2 with FMA and F16C. */
+#include "kernels/kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define FILL_KERNELS lg_kernels_avx2
+#define LANES        8
+
+typedef float v_float __attribute__((vector_size(32)));
+typedef uint32_t v_word __attribute__((vector_size(32)));
+typedef uint16_t v_half __attribute__((vector_size(16)));
+
+static inline v_float v_set1(float x) {
+    return _mm256_set1_ps(x);
+}
+
+static inline v_float v_fma(v_float a, v_float b, v_float c) {
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+static inline v_float v_max(v_float a, v_float b) {
+    return _mm256_max_ps(a, b);
+}
+
+static inline v_float v_from_f16(const void *x) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(x));
+}
+
+#include "kernels/kernels_template.h"
+#endif
