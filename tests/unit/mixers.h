@@ -81,24 +81,34 @@ static inline void mixers_attention(const lg_attention_args *a, bool round, doub
     free(p);
 }
 
+/* One token of the recurrence: o [dv] and S [dk, dv], in place. */
+static inline void mixers_delta_step(const double *q, const double *k, const double *v, double g, double beta,
+                                     double *o, double *S, size_t dk, size_t dv) {
+    for (size_t j = 0; j < dv; j++) {
+        double delta = v[j];
+        for (size_t i = 0; i < dk; i++) delta -= (S[i * dv + j] *= exp(g)) * k[i];
+        o[j] = 0;
+        for (size_t i = 0; i < dk; i++) {
+            S[i * dv + j] += k[i] * beta * delta;
+            o[j] += S[i * dv + j] * q[i] / sqrt((double)dk);
+        }
+    }
+}
+
 /* The recurrence token by token: out [T, dv], S [dk, dv] from the initial to the final state. */
 static inline void mixers_delta(const lg_delta_args *a, double *out, double *S) {
     const size_t dk = a->dk, dv = a->dv;
+    double *q = malloc((2 * dk + dv) * sizeof *q), *k = q + dk, *v = k + dk;
+    if (!q) abort();
     for (size_t i = 0; i < dk * dv; i++) S[i] = a->initial ? (double)a->initial[i] : 0;
     for (size_t t = 0; t < a->T; t++) {
-        const float *q = a->q + t * a->qk_stride, *k = a->k + t * a->qk_stride, *v = a->v + t * a->v_stride;
-        const double decay = exp((double)a->g[t * a->gate_stride]),
-                     beta = (double)a->beta[t * a->gate_stride];
-        for (size_t j = 0; j < dv; j++) {
-            double delta = (double)v[j];
-            for (size_t i = 0; i < dk; i++) delta -= (S[i * dv + j] *= decay) * (double)k[i];
-            out[t * dv + j] = 0;
-            for (size_t i = 0; i < dk; i++) {
-                S[i * dv + j] += (double)k[i] * beta * delta;
-                out[t * dv + j] += S[i * dv + j] * (double)q[i] / sqrt((double)dk);
-            }
-        }
+        for (size_t i = 0; i < dk; i++) q[i] = (double)a->q[t * a->qk_stride + i];
+        for (size_t i = 0; i < dk; i++) k[i] = (double)a->k[t * a->qk_stride + i];
+        for (size_t j = 0; j < dv; j++) v[j] = (double)a->v[t * a->v_stride + j];
+        mixers_delta_step(q, k, v, (double)a->g[t * a->gate_stride], (double)a->beta[t * a->gate_stride],
+                          out + t * dv, S, dk, dv);
     }
+    free(q);
 }
 
 #endif
