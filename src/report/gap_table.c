@@ -10,8 +10,9 @@
 #include "report/grid.h"
 
 enum {
-    MAX_BY = 32,    /* grouping columns of a gap */
-    MAX_BESIDE = 8, /* levels of a column that can stand side by side */
+    MAX_BY = 32,     /* grouping columns of a gap */
+    SHORT_NAME = 12, /* bytes: names up to here head columns */
+    MAX_BESIDE = 8,  /* levels of a column that can stand side by side */
 };
 
 /* One pair's rows of one grouping, in the order in which they are printed. */
@@ -19,6 +20,7 @@ typedef struct view {
     const lg_gap *gap;
     const lg_table_style *style;
     const char *model_a, *model_b;
+    const char *head_a, *head_b; /* of the columns with their losses */
     lg_text *out;
     const lg_gap_row **rows; /* scratch [n_rows of the gap] */
 } view;
@@ -105,10 +107,9 @@ static void put_numbers(lg_grid *grid, const lg_gap_row *row, bool bytes) {
     put_gap(grid, row);
     put_double(grid, "%.4f", row->high - row->gap);
     lg_grid_put(grid, ink_of(row), is_clear(row) ? "*" : "");
-    if (bytes) {
-        put_double(grid, "%.3f", row->bits_per_byte_a);
-        put_double(grid, "%.3f", row->bits_per_byte_b);
-    }
+    if (bytes && isnan(row->bits_per_byte_a)) lg_grid_put(grid, LG_INK_PLAIN, "-");
+    else if (bytes)
+        lg_grid_printf(grid, LG_INK_PLAIN, "%.3f %.3f", row->bits_per_byte_a, row->bits_per_byte_b);
 }
 
 static void put_heads(lg_grid *grid, const char *const *names) {
@@ -218,11 +219,11 @@ static void put_crossed(const view *v, const crossing *c, lg_grid *grid, const l
 /* The numbers of N rows (v->rows) of COLUMN, and the crossing beside them unless it is NULL. False: that is
  * too wide. */
 static bool print_rows(const view *v, size_t column, size_t n, bool bytes, const crossing *c) {
-    lg_grid grid = {.n_columns = 8 + (bytes ? 2u : 0u) + (c ? c->n_levels : 0)};
+    lg_grid grid = {.n_columns = 8 + (bytes ? 1u : 0u) + (c ? c->n_levels : 0)};
     const char *heads[] = {
-        lg_gap_by(v->gap, column), "tokens", "documents", v->model_a, v->model_b, "gap", "±", "", NULL};
+        lg_gap_by(v->gap, column), "tokens", "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
     put_heads(&grid, heads);
-    if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", "bits/byte", NULL});
+    if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", NULL});
     if (c) put_crossed_heads(c, &grid);
     lg_grid_end_row(&grid);
     for (size_t i = 0; i < n; i++) {
@@ -278,7 +279,7 @@ static void print_list(const view *v, uint32_t grouping) {
     lg_grid grid = {.n_columns = n_columns + 7};
     for (size_t b = 0; b < n_by; b++)
         if (grouping >> b & 1) lg_grid_put(&grid, LG_INK_HEAD, lg_gap_by(v->gap, b));
-    const char *heads[] = {"tokens", "documents", v->model_a, v->model_b, "gap", "±", "", NULL};
+    const char *heads[] = {"tokens", "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
     put_heads(&grid, heads);
     lg_grid_end_row(&grid);
     for (size_t i = 0; i < n; i++) {
@@ -335,13 +336,13 @@ static void print_pair(const view *v) {
     if (about->unscorable)
         lg_text_printf(out, "; %llu without a loss left out", (unsigned long long)about->unscorable);
     lg_text_puts(out, "\n" LG_GAP_SIGN ".\n"
-                      "±: half of the 95 % interval, clustered by document; *: it leaves 0 out; -: there is "
-                      "none (one document).\n\n");
+                      "±: half of the 95 % interval, clustered by document; *: it leaves 0 out; -: none\n"
+                      "(one document).\n\n");
     bool bytes = about->has_text;
-    lg_grid grid = {.n_columns = 10};
-    const char *heads[] = {"", "tokens", "documents", v->model_a, v->model_b, "gap", "±", "", NULL};
+    lg_grid grid = {.n_columns = 9};
+    const char *heads[] = {"", "tokens", "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
     put_heads(&grid, heads);
-    if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", "bits/byte", NULL});
+    if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", NULL});
     lg_grid_end_row(&grid);
     if (total) {
         lg_grid_put(&grid, LG_INK_PLAIN, "all");
@@ -363,7 +364,9 @@ lg_status lg_gap_table(const lg_gap *gap, const lg_table_style *style, char **te
     if (!rows) return lg_fail_memory(error);
     for (size_t i = 1; i < about->n_models; i++) {
         if (i > 1) lg_text_puts(&out, "\n");
-        view v = {gap, style, about->models[0], about->models[i], &out, rows};
+        const char *a = about->models[0], *b = about->models[i];
+        bool is_short = strlen(a) <= SHORT_NAME && strlen(b) <= SHORT_NAME;
+        view v = {gap, style, a, b, is_short ? a : "loss A", is_short ? b : "loss B", &out, rows};
         print_pair(&v);
     }
     free(rows);

@@ -1,6 +1,8 @@
 /* Tags a dataset: runs every family over every document and writes layers and token columns, a batch of
    documents at a time; then the copy features of `paper` windows, which cross documents. */
+#ifdef _OPENMP
 #include <omp.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,24 @@ enum {
     BATCH_DOCUMENTS = 4096,
     DEFAULT_WINDOW = 8192,
 };
+
+#ifdef _OPENMP
+static int this_thread(void) {
+    return omp_get_thread_num();
+}
+
+static unsigned processors(void) {
+    return (unsigned)omp_get_num_procs();
+}
+#else /* fuzzers: one thread */
+static int this_thread(void) {
+    return 0;
+}
+
+static unsigned processors(void) {
+    return 1;
+}
+#endif
 
 bool lg_spans_add(lg_spans *s, uint64_t begin, uint64_t end, uint16_t tag) {
     if (s->count == s->capacity) {
@@ -127,7 +147,7 @@ static bool for_each(const tagger *t, size_t n, work_on *run, const stretch *on)
         return !failed;
     }
 #pragma omp parallel for schedule(dynamic) num_threads((int)t->threads) reduction(|| : failed)
-    for (size_t i = 0; i < n; i++) failed = !run(t, &t->workers[omp_get_thread_num()], i, on) || failed;
+    for (size_t i = 0; i < n; i++) failed = !run(t, &t->workers[this_thread()], i, on) || failed;
     return !failed;
 }
 
@@ -425,7 +445,7 @@ lg_status lg_tag_run(const lg_dataset *data, const lg_tag_options *options, cons
                 .monitor = monitor,
                 .error = error,
                 .window = window,
-                .threads = options->threads ? options->threads : (unsigned)omp_get_num_procs()};
+                .threads = options->threads ? options->threads : processors()};
     t.works = calloc(n_families, sizeof *t.works);
     t.workers = calloc(t.threads, sizeof *t.workers);
     lg_status status = t.works && t.workers ? LG_OK : lg_fail_memory(error);

@@ -480,15 +480,15 @@ static void test_documents(void **state) {
     assert_string_equal(text,
                         "A (A) against B (B): 6 tokens in 3 documents\n"
                         "gap = loss(A) - loss(B), nats per token; positive: B predicts better.\n"
-                        "±: half of the 95 % interval, clustered by document; *: it leaves 0 out; -: there "
-                        "is none (one document).\n"
+                        "±: half of the 95 % interval, clustered by document; *: it leaves 0 out; -: none\n"
+                        "(one document).\n"
                         "\n"
-                        "     tokens  documents       A       B      gap       ±  bits/byte  bits/byte\n"
-                        "all       6          3  2.1667  1.5833  +0.5833  2.3398      1.705      1.246\n"
+                        "     tokens  docs       A       B      gap       ±    bits/byte\n"
+                        "all       6     3  2.1667  1.5833  +0.5833  2.3398  1.705 1.246\n"
                         "\n"
-                        "domain  tokens  documents       A       B      gap       ±  bits/byte  bits/byte\n"
-                        "a,\"b\"        5          2  2.2000  1.8000  +0.4000  9.1485      1.984      1.623\n"
-                        "?[31m        1          1  2.0000  0.5000  +1.5000       -      0.962      0.240\n");
+                        "domain  tokens  docs       A       B      gap       ±    bits/byte\n"
+                        "a,\"b\"        5     2  2.2000  1.8000  +0.4000  9.1485  1.984 1.623\n"
+                        "?[31m        1     1  2.0000  0.5000  +1.5000       -  0.962 0.240\n");
     free(text);
     lg_gap_free(gap);
     lg_table_close(scores[0].table);
