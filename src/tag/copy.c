@@ -10,34 +10,30 @@
 #include "base/memory.h"
 #include "tag/tag_internal.h"
 
-/* An edge leads to an inner node (its number) or to a leaf (LEAF and where its label starts; it never ends).
- */
-#define LEAF 0x80000000u
-#define NONE 0xffffffffu
+/* Where an edge leads: an inner node's number, or LEAF. */
+#define LEAF 0xffffffffu
 
-typedef struct node {
-    uint32_t start, length; /* label of the edge into it: tokens[start … start + length - 1] */
-    uint32_t link;          /* suffix link */
-} node;
-
-typedef struct slot {
+/* An edge of the tree, by the node that it leaves and the first token of its label. */
+typedef struct edge {
     uint64_t key;
-    uint32_t value, stamp; /* filled in this run if stamp is the current one */
-} slot;
+    uint32_t child;
+    uint32_t start, length; /* label: tokens[start … start + length - 1]; a leaf's never ends */
+    uint32_t stamp;         /* of the run that it belongs to; an older one: the slot is free */
+} edge;
 
-typedef struct table {
-    slot *slots;
-    size_t capacity, mask;
-    uint32_t stamp;
-} table;
+typedef struct type {
+    uint32_t id, number, last, stamp; /* last: place in the run */
+} type;
 
 struct lg_copy {
-    uint32_t *tokens, *last,
-        *root; /* tokens: dense numbers in order of appearance; of each: last place, root's edge */
-    size_t tokens_room, last_room, root_room;
-    node *nodes;
-    size_t nodes_room;
-    table types, edges;
+    uint32_t *tokens; /* numbers of the token types in order of appearance */
+    edge *root;       /* [types] edges of the root */
+    uint32_t *links;  /* [inner nodes] suffix links */
+    size_t tokens_room, root_room, links_room;
+    type *types; /* hash tables; sizes are powers of two, a short run uses the front part only */
+    edge *edges;
+    size_t types_room, edges_room, type_slots, edge_slots, n_edges;
+    uint32_t stamp;
 };
 
 lg_copy *lg_copy_create(void) {
@@ -47,43 +43,90 @@ lg_copy *lg_copy_create(void) {
 void lg_copy_free(lg_copy *copy) {
     if (!copy) return;
     free(copy->tokens);
-    free(copy->last);
     free(copy->root);
-    free(copy->nodes);
-    free(copy->types.slots);
-    free(copy->edges.slots);
+    free(copy->links);
+    free(copy->types);
+    free(copy->edges);
     free(copy);
 }
 
-/* Empties T and makes room for N keys at a load of at most one half. */
-static bool table_start(table *t, size_t n) {
+static size_t slots_for(size_t n) {
     size_t size = 64;
-    while (size < 2 * n) size *= 2;
-    if (size > t->capacity || t->stamp == UINT32_MAX) {
-        free(t->slots);
-        t->slots = calloc(size, sizeof *t->slots);
-        t->capacity = t->slots ? size : 0;
-        t->stamp = 0;
-        if (!t->slots) return false;
+    while (size < n + n / 2) size *= 2;
+    return size;
+}
+
+static inline size_t hash_of(uint64_t key) {
+    key *= 0x9E3779B97F4A7C15u;
+    return (size_t)(key ^ key >> 32);
+}
+
+/* The slot of the edge that leaves NODE with TOKEN: that edge, or a free slot for it. */
+static inline edge *find_edge(const lg_copy *c, uint32_t node, uint32_t token) {
+    uint64_t key = (uint64_t)node << 32 | token;
+    for (size_t i = hash_of(key) & (c->edge_slots - 1);; i = (i + 1) & (c->edge_slots - 1)) {
+        edge *e = &c->edges[i];
+        if (e->stamp != c->stamp || e->key == key) return e;
     }
-    t->mask = size - 1; /* a short run stays in a small part of the table, and in the cache */
-    t->stamp++;
+}
+
+/* Twice the slots; the edges of this run move there. */
+static bool grow_edges(lg_copy *c) {
+    size_t n = c->edge_slots;
+    edge *old = c->edges, *grown = calloc(2 * n, sizeof *grown);
+    if (!grown) return false;
+    c->edges = grown;
+    c->edge_slots = c->edges_room = 2 * n;
+    for (size_t i = 0; i < n; i++)
+        if (old[i].stamp == c->stamp)
+            *find_edge(c, (uint32_t)(old[i].key >> 32), (uint32_t)old[i].key) = old[i];
+    free(old);
     return true;
 }
 
-/* The slot of KEY: filled in this run, or free for it. */
-static inline slot *table_find(const table *t, uint64_t key) {
-    uint64_t h = key * 0x9E3779B97F4A7C15u;
-    h ^= h >> 32;
-    for (size_t i = (size_t)h & t->mask;; i = (i + 1) & t->mask) {
-        slot *s = &t->slots[i];
-        if (s->stamp != t->stamp || s->key == key) return s;
+/* Room for a run of N tokens, and empty tables. */
+static bool start_run(lg_copy *c, size_t n) {
+    enum { TYPES = 1 << 16 }; /* room for so many at first: vocabularies have an end, documents need not */
+    if (!lg_reserve(&c->tokens, &c->tokens_room, n, sizeof *c->tokens) ||
+        !lg_reserve(&c->links, &c->links_room, n + 1, sizeof *c->links))
+        return false;
+    c->type_slots = slots_for(n < TYPES ? n : TYPES);
+    c->edge_slots = slots_for(n);
+    if (c->type_slots > c->types_room || c->edge_slots > c->edges_room || c->stamp == UINT32_MAX) {
+        if (c->type_slots > c->types_room) c->types_room = c->type_slots;
+        if (c->edge_slots > c->edges_room) c->edges_room = c->edge_slots;
+        free(c->types);
+        free(c->edges);
+        c->types = calloc(c->types_room, sizeof *c->types);
+        c->edges = calloc(c->edges_room, sizeof *c->edges);
+        c->stamp = 0;
+        if (!c->types || !c->edges) {
+            c->types_room = c->edges_room = 0;
+            return false;
+        }
     }
+    c->stamp++;
+    c->n_edges = 0;
+    return true;
 }
 
-static inline void table_set(const table *t, uint64_t key, uint32_t value) {
-    slot *s = table_find(t, key);
-    *s = (slot){key, value, t->stamp};
+/* The slot of the type ID, or a free one for it. */
+static inline type *find_type(const lg_copy *c, uint32_t id) {
+    size_t at = hash_of(id) & (c->type_slots - 1);
+    while (c->types[at].stamp == c->stamp && c->types[at].id != id) at = (at + 1) & (c->type_slots - 1);
+    return &c->types[at];
+}
+
+static bool grow_types(lg_copy *c) {
+    size_t n = c->type_slots;
+    type *old = c->types, *grown = calloc(2 * n, sizeof *grown);
+    if (!grown) return false;
+    c->types = grown;
+    c->type_slots = c->types_room = 2 * n;
+    for (size_t i = 0; i < n; i++)
+        if (old[i].stamp == c->stamp) *find_type(c, old[i].id) = old[i];
+    free(old);
+    return true;
 }
 
 /* Numbers the tokens by first appearance (so that breaks can have numbers of their own) and finds the
@@ -94,90 +137,72 @@ static bool number_tokens(lg_copy *c, const uint32_t *ids, const bool *is_break,
     for (size_t i = 0; i < n; i++) {
         prev_distance[i] = 0;
         if (is_break && is_break[i]) {
-            c->tokens[i] = types;
-            c->last[types++] = (uint32_t)i;
+            c->tokens[i] = types++;
             continue;
         }
-        slot *s = table_find(&c->types, ids[i]);
-        if (s->stamp != c->types.stamp) *s = (slot){ids[i], types++, c->types.stamp};
-        else prev_distance[i] = (uint32_t)i - c->last[s->value];
-        c->tokens[i] = s->value;
-        c->last[s->value] = (uint32_t)i;
+        if (types > c->type_slots - c->type_slots / 4 && !grow_types(c)) return false;
+        type *t = find_type(c, ids[i]);
+        if (t->stamp != c->stamp) *t = (type){ids[i], types++, (uint32_t)i, c->stamp};
+        else prev_distance[i] = (uint32_t)i - t->last;
+        t->last = (uint32_t)i;
+        c->tokens[i] = t->number;
     }
     if (!lg_reserve(&c->root, &c->root_room, types, sizeof *c->root)) return false;
-    memset(c->root, 0xff, types * sizeof *c->root);
+    memset(c->root, 0, types * sizeof *c->root);
     return true;
 }
 
 bool lg_copy_features(lg_copy *c, const uint32_t *ids, const bool *is_break, size_t n, uint16_t *copy_len,
                       uint32_t *prev_distance) {
     if (n == 0) return true;
-    if (n >= LEAF || !lg_reserve(&c->tokens, &c->tokens_room, n, sizeof *c->tokens) ||
-        !lg_reserve(&c->last, &c->last_room, n, sizeof *c->last) ||
-        !lg_reserve(&c->nodes, &c->nodes_room, n + 1, sizeof *c->nodes) || !table_start(&c->types, n) ||
-        !table_start(&c->edges, 2 * n) || !number_tokens(c, ids, is_break, n, prev_distance))
-        return false;
+    if (n >= LEAF / 2 || !start_run(c, n) || !number_tokens(c, ids, is_break, n, prev_distance)) return false;
     const uint32_t *s = c->tokens;
-    node *nodes = c->nodes;
     uint32_t n_nodes = 1; /* 0 is the root */
-    nodes[0] = (node){0};
 
-    /* The active point: below `at`, `deep` tokens down the edge whose label begins with s[edge]. `open`
-       suffixes, the shorter ones of ids[0 … i], are inner points of the tree. */
-    uint32_t at = 0, edge = 0, deep = 0, open = 0;
+    /* The active point: below `at`, `deep` tokens down the edge whose label begins with s[first]. `open`
+       suffixes, the shorter ones of ids[0 … i], end inside the tree. */
+    uint32_t at = 0, first = 0, deep = 0, open = 0;
     for (uint32_t i = 0; i < (uint32_t)n; i++) {
         uint32_t unlinked = 0; /* an inner node made in this step that has no suffix link yet */
         open++;
         while (open) {
-            if (!deep) edge = i;
-            uint64_t key = (uint64_t)at << 32 | s[edge];
-            uint32_t child = NONE;
-            slot *place = NULL;
-            if (!at) {
-                child = c->root[s[edge]];
-            } else {
-                place = table_find(&c->edges, key);
-                if (place->stamp == c->edges.stamp) child = place->value;
-            }
-            if (child == NONE) { /* a new leaf here */
-                if (at) *place = (slot){key, LEAF | i, c->edges.stamp};
-                else c->root[s[edge]] = LEAF | i;
-                if (unlinked) nodes[unlinked].link = at;
+            if (c->edge_slots - c->n_edges < c->edge_slots / 4 + 3 && !grow_edges(c)) return false;
+            if (!deep) first = i;
+            edge *e = at ? find_edge(c, at, s[first]) : &c->root[s[first]];
+            if (e->stamp != c->stamp) { /* a new leaf here */
+                *e = (edge){(uint64_t)at << 32 | s[first], LEAF, i, UINT32_MAX, c->stamp};
+                c->n_edges += at != 0;
+                if (unlinked) c->links[unlinked] = at;
                 unlinked = 0;
-            } else {
-                bool leaf = child & LEAF;
-                if (!leaf && deep >= nodes[child].length) { /* walk down */
-                    edge += nodes[child].length;
-                    deep -= nodes[child].length;
-                    at = child;
-                    continue;
-                }
-                uint32_t start = leaf ? child & ~LEAF : nodes[child].start;
-                if (s[start + deep] == s[i]) { /* it is there already, and so are all shorter suffixes */
-                    if (unlinked) nodes[unlinked].link = at;
-                    deep++;
-                    break;
-                }
-                uint32_t split = n_nodes++; /* a leaf that leaves the edge in its middle */
-                nodes[split] = (node){start, deep, 0};
-                if (at) place->value = split;
-                else c->root[s[edge]] = split;
-                table_set(&c->edges, (uint64_t)split << 32 | s[i], LEAF | i);
-                uint32_t rest = leaf ? LEAF | (start + deep) : child;
-                if (!leaf) {
-                    nodes[child].start += deep;
-                    nodes[child].length -= deep;
-                }
-                table_set(&c->edges, (uint64_t)split << 32 | s[start + deep], rest);
-                if (unlinked) nodes[unlinked].link = split;
+            } else if (deep >= e->length) { /* walk down */
+                first += e->length;
+                deep -= e->length;
+                at = e->child;
+                continue;
+            } else if (s[e->start + deep] ==
+                       s[i]) { /* it is there already, and so are all shorter suffixes */
+                if (unlinked) c->links[unlinked] = at;
+                deep++;
+                break;
+            } else { /* a leaf that leaves the edge in its middle */
+                uint32_t split = n_nodes++, next = s[e->start + deep];
+                edge rest = {(uint64_t)split << 32 | next, e->child, e->start + deep,
+                             e->child == LEAF ? UINT32_MAX : e->length - deep, c->stamp};
+                e->child = split;
+                e->length = deep;
+                *find_edge(c, split, next) = rest;
+                *find_edge(c, split, s[i]) =
+                    (edge){(uint64_t)split << 32 | s[i], LEAF, i, UINT32_MAX, c->stamp};
+                c->n_edges += 2;
+                if (unlinked) c->links[unlinked] = split;
                 unlinked = split;
             }
             open--;
             if (at) {
-                at = nodes[at].link;
+                at = c->links[at];
             } else if (deep) {
                 deep--;
-                edge = i - open + 1;
+                first = i - open + 1;
             }
         }
         copy_len[i] = open < UINT16_MAX ? (uint16_t)open : UINT16_MAX;
