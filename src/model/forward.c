@@ -17,7 +17,6 @@ typedef struct layer_work {
     const lg_layer_spec *layer;
     const lg_mix_layout *layout;
     lg_weight *const *weights; /* the mixer's */
-    lg_weight *const *mlp;
     float *const *vectors;
     const float *table; /* rotary, or NULL */
 } layer_work;
@@ -216,13 +215,17 @@ static lg_status finish_tile(lg_session *s, lg_tile_room *room, size_t tile, con
     add_branch(s, w, x, room->y, w->vectors[LG_MIXER_NORM], n);
 
     branch_operand(s, room, w, x, w->vectors[LG_MLP_NORM], n);
-    status = lg_linear_tile(w->mlp[LG_MLP_GATE], room->operand, room->gate, ff, room->product, error);
-    if (!status)
-        status = lg_linear_tile(w->mlp[LG_MLP_UP], room->operand, room->up, ff, room->product, error);
-    if (status) return status;
-    lg_swiglu(s->compute, room->gate, room->gate, room->up, n * ff);
-    lg_to_operand(s->compute, room->gate, room->operand_ff, n * ff);
-    status = lg_linear_tile(w->mlp[LG_MLP_DOWN], room->operand_ff, room->y, d, room->product, error);
+    for (size_t b = 0; b < s->n_ff_blocks && !status; b++) {
+        size_t first, rows = lg_session_ff_rows(s, b, &first);
+        status = lg_linear_tile(s->gate[b], room->operand, room->gate, rows, room->product, error);
+        if (!status) status = lg_linear_tile(s->up[b], room->operand, room->up, rows, room->product, error);
+        if (status) return status;
+        lg_swiglu(s->compute, room->gate, room->gate, room->up, n * rows);
+        for (size_t t = 0; t < n; t++)
+            lg_to_operand(s->compute, room->gate + t * rows,
+                          (char *)room->operand_ff + (t * ff + first) * operand_size, rows);
+    }
+    status = lg_linear_tile(s->down, room->operand_ff, room->y, d, room->product, error);
     if (status) return status;
     add_branch(s, w, x, room->y, w->vectors[LG_MLP_NORM], n);
     return LG_OK;
@@ -239,7 +242,6 @@ static lg_status run_layer(lg_session *s, size_t index, lg_error *error) {
         .layer = layer,
         .layout = &s->layout[layer->mixer],
         .weights = s->weights[layer->mixer],
-        .mlp = s->weights[LG_ATTENTION],
         .vectors = s->vectors,
         .table = !layer->rotary                 ? NULL
                  : layer->rotary == &spec->full ? s->full_table
@@ -294,6 +296,8 @@ static lg_status pack(lg_session *s, const lg_row *rows, size_t n_rows, lg_error
 
 static lg_status run_layers(lg_session *s, size_t n_layers, const lg_monitor *monitor, lg_error *error) {
     lg_status status = lg_for_each(s, lg_n_tiles(s->n_tokens), embed_tile, NULL, error);
+    const lg_tensor *embedding = s->model->globals[LG_EMBEDDING];
+    lg_release_pages(embedding->data, embedding->count * lg_dtype_size(embedding->dtype));
     for (size_t i = 0; i < n_layers && !status; i++) {
         if (lg_is_cancelled(monitor)) return lg_fail(error, LG_CANCELLED, "stopped");
         status = run_layer(s, i, error);

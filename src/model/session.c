@@ -15,6 +15,9 @@
 static const size_t ACTIVATION_BYTES = (size_t)1 << 30;
 static const size_t PLENTY = 8192;
 static const size_t HEAD_ROWS = 1024;
+/* Of the MLP's width at a time: a tile's gate and up parts then stay in the second cache until they are
+ * multiplied. */
+static const size_t FF_BLOCK = 512;
 
 /* Zeroed, on huge pages where the system gives them: a head's channels lie a row of tens of kB apart. */
 static void *alloc_activations(size_t count, size_t size) {
@@ -62,7 +65,6 @@ static void widen(const lg_tensor *tensor, float *out) {
 static const lg_slot attention_weights[] = {LG_Q, LG_K, LG_V, LG_O};
 static const lg_slot delta_weights[] = {LG_Q, LG_K, LG_V, LG_GATE, LG_A, LG_B, LG_O};
 
-static const lg_slot mlp_weights[] = {LG_MLP_GATE, LG_MLP_UP, LG_MLP_DOWN};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static bool uses(const lg_spec *spec, lg_mixer mixer) {
@@ -105,11 +107,31 @@ static lg_status create_weight(lg_session *s, lg_mixer mixer, lg_slot slot, lg_e
     return lg_weight_create(compute, shape[0], shape[1], &s->weights[mixer][slot], error);
 }
 
+size_t lg_session_ff_rows(const lg_session *s, size_t block, size_t *first) {
+    *first = block * FF_BLOCK;
+    size_t left = s->model->spec.d_ff - *first;
+    return left < FF_BLOCK ? left : FF_BLOCK;
+}
+
+static lg_status create_mlp(lg_session *s, lg_error *error) {
+    const lg_spec *spec = &s->model->spec;
+    size_t n = (spec->d_ff + FF_BLOCK - 1) / FF_BLOCK;
+    s->gate = calloc(n, sizeof(lg_weight *));
+    s->up = calloc(n, sizeof(lg_weight *));
+    if (!s->gate || !s->up) return lg_fail_memory(error);
+    s->n_ff_blocks = n;
+    lg_status status = lg_weight_create(s->compute, spec->d_model, spec->d_ff, &s->down, error);
+    for (size_t b = 0; b < n && !status; b++) {
+        size_t first, rows = lg_session_ff_rows(s, b, &first);
+        status = lg_weight_create(s->compute, rows, spec->d_model, &s->gate[b], error);
+        if (!status) status = lg_weight_create(s->compute, rows, spec->d_model, &s->up[b], error);
+    }
+    return status;
+}
+
 static lg_status create_weights(lg_session *s, lg_error *error) {
     const lg_spec *spec = &s->model->spec;
-    lg_status status = LG_OK;
-    for (size_t i = 0; i < COUNT(mlp_weights) && !status; i++)
-        status = create_weight(s, LG_ATTENTION, mlp_weights[i], error);
+    lg_status status = create_mlp(s, error);
     if (uses(spec, LG_ATTENTION))
         for (size_t i = 0; i < COUNT(attention_weights) && !status; i++)
             status = create_weight(s, LG_ATTENTION, attention_weights[i], error);
@@ -189,7 +211,9 @@ static lg_status create_batch(lg_session *s, lg_error *error) {
 
 /* Bytes of scratch that any product needs. */
 static size_t product_scratch(const lg_session *s) {
-    size_t most = lg_weight_scratch(s->head);
+    size_t most = larger(lg_weight_scratch(s->head), lg_weight_scratch(s->down));
+    for (size_t b = 0; b < s->n_ff_blocks; b++)
+        most = larger(most, larger(lg_weight_scratch(s->gate[b]), lg_weight_scratch(s->up[b])));
     for (int mixer = 0; mixer < 2; mixer++)
         for (int slot = 0; slot < LG_N_SLOTS; slot++)
             if (s->weights[mixer][slot]) most = larger(most, lg_weight_scratch(s->weights[mixer][slot]));
@@ -208,12 +232,13 @@ static lg_status create_tile_rooms(lg_session *s, lg_error *error) {
         mixing = larger(mixing, lg_delta_scratch(s->compute, s->longest_row, spec->key_dim, spec->value_dim));
     /* attention's heads and the delta rule's work in one region, tiles in another, the head in a third; they
      * share */
+    size_t ff_first, ff_block = lg_session_ff_rows(s, 0, &ff_first);
     const size_t tile[] = {LG_TILE * larger(d, larger(q, v)) * operand_size,
-                           LG_TILE * spec->d_ff * operand_size,
                            LG_TILE * larger(d, v) * sizeof(float),
                            LG_TILE * d * sizeof(float),
-                           LG_TILE * spec->d_ff * sizeof(float),
-                           LG_TILE * spec->d_ff * sizeof(float)};
+                           LG_TILE * ff_block * sizeof(float),
+                           LG_TILE * ff_block * sizeof(float),
+                           LG_TILE * spec->d_ff * operand_size};
     size_t at[COUNT(tile)], total = 0;
     for (size_t i = 0; i < COUNT(tile); i++) {
         at[i] = total;
@@ -230,11 +255,11 @@ static lg_status create_tile_rooms(lg_session *s, lg_error *error) {
         if (!block) return lg_fail_memory(error);
         s->threads[i] = (lg_tile_room){
             .operand = block + at[0],
-            .operand_ff = block + at[1],
-            .normed = (float *)(void *)(block + at[2]),
-            .y = (float *)(void *)(block + at[3]),
-            .gate = (float *)(void *)(block + at[4]),
-            .up = (float *)(void *)(block + at[5]),
+            .normed = (float *)(void *)(block + at[1]),
+            .y = (float *)(void *)(block + at[2]),
+            .gate = (float *)(void *)(block + at[3]),
+            .up = (float *)(void *)(block + at[4]),
+            .operand_ff = block + at[5],
             .logits = (float *)(void *)(block + at[1]), /* beside the operand, over the rest */
             .mixing = block,
             .product = block + product,
@@ -290,6 +315,13 @@ void lg_session_free(lg_session *s) {
     free(s->threads);
     for (int mixer = 0; mixer < 2; mixer++)
         for (int slot = 0; slot < LG_N_SLOTS; slot++) lg_weight_free(s->weights[mixer][slot]);
+    for (size_t b = 0; b < s->n_ff_blocks; b++) {
+        lg_weight_free(s->gate[b]);
+        lg_weight_free(s->up[b]);
+    }
+    free(s->gate);
+    free(s->up);
+    lg_weight_free(s->down);
     lg_weight_free(s->head);
     for (int slot = 0; slot < LG_N_SLOTS; slot++) free(s->vectors[slot]);
     free(s->full_table);
@@ -323,33 +355,38 @@ lg_precision lg_session_precision(const lg_session *session) {
 
 /* ---- one layer's weights ---- */
 
+void lg_release_pages(const void *data, size_t bytes) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)data + page - 1) / page * page,
+              end = ((uintptr_t)data + bytes) / page * page;
+    if (end > begin) madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
 lg_status lg_session_load(lg_weight *weight, const lg_tensor *tensor, size_t row, size_t n_rows,
                           lg_error *error) {
     lg_status status = lg_weight_load(weight, tensor, row, n_rows, error);
-    /* The mapped pages were read for this only. Given back, they stay in the page cache, but a process that
-       scores with a large model is no larger than one layer. */
     size_t row_bytes = tensor->count / tensor->shape[0] * lg_dtype_size(tensor->dtype);
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)tensor->data + row * row_bytes;
-    uintptr_t end = (begin + n_rows * row_bytes) / page * page;
-    begin = (begin + page - 1) / page * page;
-    if (end > begin) madvise((void *)begin, end - begin, MADV_DONTNEED);
+    lg_release_pages((const char *)tensor->data + row * row_bytes, n_rows * row_bytes);
     return status;
 }
 
-static lg_status load(lg_session *s, lg_mixer room, lg_slot slot, const lg_tensor *const *tensors,
-                      lg_error *error) {
-    return lg_session_load(s->weights[room][slot], tensors[slot], 0, tensors[slot]->shape[0], error);
+static lg_status load_whole(lg_weight *weight, const lg_tensor *tensor, lg_error *error) {
+    return lg_session_load(weight, tensor, 0, tensor->shape[0], error);
 }
 
 lg_status lg_session_load_layer(lg_session *s, size_t layer, lg_error *error) {
     const lg_tensor *const *tensors = s->model->layers[layer];
     lg_mixer mixer = s->model->spec.layers[layer].mixer;
-    lg_status status = LG_OK;
     const lg_slot *slots = mixer == LG_ATTENTION ? attention_weights : delta_weights;
     size_t n = mixer == LG_ATTENTION ? COUNT(attention_weights) : COUNT(delta_weights);
-    for (size_t i = 0; i < n && !status; i++) status = load(s, mixer, slots[i], tensors, error);
-    for (size_t i = 0; i < COUNT(mlp_weights) && !status; i++)
-        status = load(s, LG_ATTENTION, mlp_weights[i], tensors, error);
+    lg_status status = load_whole(s->down, tensors[LG_MLP_DOWN], error);
+    for (size_t i = 0; i < n && !status; i++)
+        status = load_whole(s->weights[mixer][slots[i]], tensors[slots[i]], error);
+    for (size_t b = 0; b < s->n_ff_blocks && !status; b++) {
+        size_t first, rows = lg_session_ff_rows(s, b, &first);
+        status = lg_session_load(s->gate[b], tensors[LG_MLP_GATE], first, rows, error);
+        if (!status) status = lg_session_load(s->up[b], tensors[LG_MLP_UP], first, rows, error);
+    }
 
     static const lg_slot vectors[] = {LG_MIXER_NORM, LG_MLP_NORM, LG_Q_NORM,  LG_K_NORM,
                                       LG_CONV,       LG_A_LOG,    LG_DT_BIAS, LG_O_NORM};

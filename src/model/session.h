@@ -14,15 +14,17 @@ typedef struct lg_mix_layout {
     size_t q, k, v, z, a, b, width;
 } lg_mix_layout;
 
-/* A thread's own scratch, pieces of one block. */
+/* A thread's own scratch, pieces of one block; [LG_TILE, …] each. */
 typedef struct lg_tile_room {
-    void *operand, *operand_ff; /* [LG_TILE, widest input], [LG_TILE, d_ff] */
-    float *normed, *y, *gate,
-        *up;       /* [LG_TILE, widest of d_model and value width], [.., d_model], [.., d_ff] x 2 */
-    float *logits; /* [LG_TILE, head_rows] */
-    void *mixing;  /* attention or delta rule */
-    void *product; /* of lg_linear_tile */
-    void *block;   /* owns them */
+    void *operand;    /* [widest input of a product but the MLP's last] */
+    float *normed;    /* [the wider of d_model and the value heads] */
+    float *y;         /* [d_model] */
+    float *gate, *up; /* [a block of d_ff] */
+    void *operand_ff; /* [d_ff] */
+    float *logits;    /* [head_rows] */
+    void *mixing;     /* attention or delta rule */
+    void *product;    /* of lg_linear_tile */
+    void *block;      /* owns them */
 } lg_tile_room;
 
 /* One row of the batch being computed. */
@@ -36,7 +38,10 @@ struct lg_session {
     lg_compute *exact; /* f32 products for the delta rule's a and b; may be COMPUTE itself */
     size_t max_tokens, longest_row;
 
-    lg_weight *weights[2][LG_N_SLOTS]; /* by mixer; the MLP's are under LG_ATTENTION; of the layer at hand */
+    lg_weight *weights[2][LG_N_SLOTS]; /* by mixer; of the layer at hand */
+    lg_weight **gate, **up; /* [n_ff_blocks]: so many rows of the MLP's that a tile's part stays in cache */
+    lg_weight *down;
+    size_t n_ff_blocks;
     lg_weight *head;
     size_t head_rows;           /* of the vocabulary in one block */
     float *vectors[LG_N_SLOTS]; /* norms, convolutions, A_log … of the layer at hand, f32 */
@@ -59,6 +64,11 @@ struct lg_session {
     lg_tile_room *threads;
 };
 
+/* Rows of the MLP's gate and up weights in block B. */
+size_t lg_session_ff_rows(const lg_session *session, size_t block, size_t *first);
+/* Gives mapped pages back that were read and copied. They stay in the page cache, but a process that scores
+   with a large model is no larger than one layer. */
+void lg_release_pages(const void *data, size_t bytes);
 /* lg_weight_load, and the file's pages are given back. */
 lg_status lg_session_load(lg_weight *weight, const lg_tensor *tensor, size_t row, size_t n_rows,
                           lg_error *error);
