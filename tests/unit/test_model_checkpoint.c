@@ -423,6 +423,26 @@ static void test_memory(void **state) {
     for (size_t i = 0; i < 2; i++) survives_failing_malloc(open_and_close, folders[i], folders[i]);
 }
 
+static lg_status create_and_free(void *context, lg_error *error) {
+    lg_session *session;
+    lg_status status = lg_session_create(context, LG_PRECISION_F32, 1, LG_ISA_C, 200, 100, &session, error);
+    if (!status) lg_session_free(session);
+    return status;
+}
+
+static void test_session_memory(void **state) {
+    (void)state;
+    static const char *const folders[] = {"tests/golden/models/olmo2-gqa-bf16",
+                                          "tests/golden/models/hybrid-rope"};
+    for (size_t i = 0; i < 2; i++) {
+        lg_error error = {0};
+        lg_model *model;
+        assert_ok(lg_model_open(folders[i], &model, NULL, &error));
+        survives_failing_malloc(create_and_free, model, folders[i]);
+        lg_model_close(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_info),           cmocka_unit_test(test_layers_in_words),
@@ -430,6 +450,7 @@ int main(void) {
         cmocka_unit_test(test_hybrid_names),   cmocka_unit_test(test_shards),
         cmocka_unit_test(test_files),          cmocka_unit_test(test_identity),
         cmocka_unit_test(test_identity_cache), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_session_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
