@@ -108,12 +108,14 @@ void cli_progress_clear(cli_progress *p); /* takes the live line off the screen 
 struct lg_gap;
 lg_status cli_write_gap(const struct lg_gap *gap, const char *out, lg_error *error);
 
+/* cmd_score.c: a line on stderr that says what the scores at PATH hold. */
+lg_status cli_say_scores(cli *c, const char *path, const struct lg_dataset *data);
+
 /* The commands, one file each. */
 int cmd_compare(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_gap(int argc, char **argv);
 int cmd_import(int argc, char **argv);
-int cmd_inspect(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_tag(int argc, char **argv);

@@ -91,6 +91,7 @@ int cmd_import(int argc, char **argv) {
     a.score.model_name = name.name;
     a.score.command = c.command_line;
     if (!status) status = lg_score_import(a.losses, &data, &a.score, a.out, &c.monitor, &c.error);
+    if (!status) status = cli_say_scores(&c, a.out, &data);
     lg_dataset_close(&data);
     cli_free_models(&name, 1);
     return cli_end(&c, status);

@@ -1,5 +1,6 @@
 /* lossgap score: the loss of every token of a dataset under a model. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,29 @@ static lg_status dry_run(cli *c, const struct arguments *a, const lg_model *mode
     return LG_OK;
 }
 
+lg_status cli_say_scores(cli *c, const char *path, const lg_dataset *data) {
+    lg_scores scores;
+    char line[256];
+    if (c->quiet) return LG_OK;
+    lg_status status = lg_scores_open(path, data, &scores, &c->error);
+    if (status) return status;
+    double sum = 0;
+    size_t scored = 0;
+    for (size_t i = 0; i < scores.n_tokens; i++) {
+        if (isnan(scores.nll[i])) continue;
+        sum += (double)scores.nll[i];
+        scored++;
+    }
+    int n = snprintf(line, sizeof line, "%.100s: %zu tokens scored", scores.model_name, scored);
+    if (scored)
+        n += snprintf(line + n, sizeof line - (size_t)n, ", mean loss %.4f nats", sum / (double)scored);
+    if (scored < scores.n_tokens)
+        snprintf(line + n, sizeof line - (size_t)n, ", %zu unscorable", scores.n_tokens - scored);
+    c->monitor.note(c->monitor.context, line);
+    lg_scores_close(&scores);
+    return LG_OK;
+}
+
 static lg_status run(cli *c, struct arguments *a) {
     cli_model name;
     lg_model *model = NULL;
@@ -123,6 +147,7 @@ static lg_status run(cli *c, struct arguments *a) {
         goto done;
     if (a->dry_run) status = dry_run(c, a, model, &data);
     else status = lg_score_run(model, &data, &a->score, a->out, &c->monitor, &c->error);
+    if (!status && !a->dry_run) status = cli_say_scores(c, a->out, &data);
 done:
     lg_model_close(model);
     lg_dataset_close(&data);

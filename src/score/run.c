@@ -88,12 +88,15 @@ static lg_status job_start(job *j, const lg_scorer *scorer, const lg_dataset *da
 
 /* What is there already */
 
-static lg_status index_earlier(job *j, const char *out, lg_error *error) {
+static lg_status index_earlier(job *j, const char *out, const lg_monitor *monitor, lg_error *error) {
     lg_status status = lg_score_table_open_out(out, &j->earlier, error);
     if (status || !j->earlier.table) return status;
     lg_hash key;
     if (!lg_score_settings_key(&j->earlier.settings, &key)) return lg_fail_memory(error);
     if (!lg_hash_equal(key, j->key)) {
+        lg_note(monitor,
+                "%s holds scores of %s, of another model or with other settings: it will be replaced", out,
+                j->earlier.settings.name);
         lg_score_table_close(&j->earlier);
         return LG_OK;
     }
@@ -384,7 +387,7 @@ lg_status lg_score_survey(const lg_scorer *scorer, const lg_dataset *data, const
                           const char *out, lg_score_plan *plan, lg_error *error) {
     job j;
     lg_status status = job_start(&j, scorer, data, settings, error);
-    if (!status) status = index_earlier(&j, out, error);
+    if (!status) status = index_earlier(&j, out, NULL, error);
     if (!status) status = lg_journal_peek(out, j.key, j.n_columns, index_record, &j, error);
     if (!status) status = survey(&j, error);
     if (!status) {
@@ -405,7 +408,7 @@ lg_status lg_score_rows(const lg_scorer *scorer, const lg_dataset *data, const l
     /* The lock first: OUT must not change between the look at it and the end. */
     if (!status)
         status = lg_journal_open(out, j.key, j.n_columns, &j.journal, index_record, &j, monitor, error);
-    if (!status) status = index_earlier(&j, out, error);
+    if (!status) status = index_earlier(&j, out, monitor, error);
     if (!status) status = survey(&j, error);
     if (!status && !j.complete) {
         if (j.counts.rows_left < j.counts.rows && j.counts.inputs > j.counts.inputs_left)
@@ -466,7 +469,8 @@ lg_status lg_score_time(const lg_scorer *scorer, const lg_dataset *data, const l
                         const lg_score_plan *plan, double *seconds, const lg_monitor *monitor,
                         lg_error *error) {
     enum { SHORTEST = 128 };
-    const double enough = 4e12; /* operations: seconds on a few cores */
+    const double plenty = 4e12; /* operations: seconds on a few cores */
+    double enough = plan->flops_left / 16 < plenty ? plan->flops_left / 16 : plenty;
     *seconds = 0;
     if (!plan->rows_left || data->n_tokens < 2) return LG_OK;
     lg_monitor quiet = {0};
@@ -476,12 +480,14 @@ lg_status lg_score_time(const lg_scorer *scorer, const lg_dataset *data, const l
     if (status) goto done;
     size_t length = (size_t)(plan->inputs_left / plan->rows_left), inputs = scorer->max_tokens;
     if (length > data->n_tokens - 1) length = data->n_tokens - 1;
-    if (length < 1) length = 1;
-    double each = scorer->flops(scorer->context, length, length) / (double)length;
+    double each =
+        scorer->flops(scorer->context, length, length) / (double)length; /* inputs_left >= rows_left */
     if (each * (double)inputs > enough) inputs = (size_t)(enough / each);
     if (inputs < SHORTEST) inputs = SHORTEST;
-    if (length > inputs) length = inputs;
+    if (inputs > scorer->max_tokens) inputs = scorer->max_tokens;
+    if (length > inputs / 2) length = inputs / 2;       /* so that two amounts of work can be told apart */
     if (length > j.longest - 1) length = j.longest - 1; /* a row that is left has two elements or more */
+    if (length < 1) length = 1;
     size_t few = inputs / 4 > length ? inputs / 4 : length;
     double t[2], flops[2];
     if ((status = time_rows(&j, few, length, &t[0], &flops[0], &quiet, error)) || /* fills caches */

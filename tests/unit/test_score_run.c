@@ -503,17 +503,23 @@ static void nothing_is_scored_too(void **state) {
 static void time_is_estimated(void **state) {
     (void)state;
     corpus c = usual_corpus();
-    lg_score_settings settings = settings_of(LG_WINDOWS_DOCUMENT, 16, 5, PREFIX, 7);
-    lg_score_plan plan;
-    double seconds = -1;
-    fake f;
-    assert_int_equal(lg_score_survey(fake_start(&f, 128), &c.data, &settings, in_folder("time"), &plan, NULL),
-                     LG_OK);
-    assert_int_equal(lg_score_time(&f.scorer, &c.data, &settings, &plan, &seconds, NULL, NULL), LG_OK);
-    assert_true(seconds >= 0 && f.calls > 0 && f.most_inputs <= 128);
-    plan.rows_left = 0;
-    assert_int_equal(lg_score_time(&f.scorer, &c.data, &settings, &plan, &seconds, NULL, NULL), LG_OK);
-    assert_true(seconds == 0);
+    for (size_t L = 1; L < 70; L += 3)
+        for (size_t most = L; most < 300; most = 2 * most + 1) {
+            lg_score_settings settings = settings_of(LG_WINDOWS_DOCUMENT, L, 1 + L / 3, PREFIX, 7);
+            lg_score_plan plan;
+            double seconds = -1;
+            fake f;
+            const char *out = in_folder("time");
+            assert_int_equal(lg_score_survey(fake_start(&f, most), &c.data, &settings, out, &plan, NULL),
+                             LG_OK);
+            assert_int_equal(lg_score_time(&f.scorer, &c.data, &settings, &plan, &seconds, NULL, NULL),
+                             LG_OK);
+            assert_true(seconds >= 0 && f.calls > 0 && f.most_inputs <= most);
+            plan.rows_left = 0;
+            assert_int_equal(lg_score_time(&f.scorer, &c.data, &settings, &plan, &seconds, NULL, NULL),
+                             LG_OK);
+            assert_true(seconds == 0);
+        }
     free_corpus(&c);
 }
 
