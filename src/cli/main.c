@@ -13,18 +13,19 @@ static int cmd_version(int argc, char **argv);
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
-    const char *help;
+    const char *help, *group; /* group: a heading that begins here */
 } commands[] = {
-    {"tokenize", cmd_tokenize, "read a corpus into a dataset"},
-    {"score", cmd_score, "score every token of a dataset with a model"},
-    {"import", cmd_import, "take losses that another program computed"},
-    {"tag", cmd_tag, "say what each token is"},
-    {"gap", cmd_gap, "where one model predicts better than another, by category"},
-    {"export", cmd_export, "write the per-token table as JSONL or CSV"},
-    {"compare", cmd_compare, "score text with two or more models and say where each predicts better"},
-    {"inspect", cmd_inspect, "say what is in an artefact, a checkpoint or a tokenizer"},
-    {"help", cmd_help, "say what a command does"},
-    {"version", cmd_version, "say what this build is"},
+    {"compare", cmd_compare, "score text with two or more models and say where each predicts better",
+     "All in one"},
+    {"tokenize", cmd_tokenize, "read a corpus into a dataset", "Step by step"},
+    {"score", cmd_score, "score every token of a dataset with a model", NULL},
+    {"import", cmd_import, "take losses that another program computed", NULL},
+    {"tag", cmd_tag, "say what each token is", NULL},
+    {"gap", cmd_gap, "say where one model predicts better than another, by category", NULL},
+    {"export", cmd_export, "write the per-token table as JSONL or CSV", "Look"},
+    {"inspect", cmd_inspect, "say what is in an artefact, a checkpoint or a tokenizer", NULL},
+    {"help", cmd_help, "say what a command does", NULL},
+    {"version", cmd_version, "say what this build is", NULL},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -38,8 +39,15 @@ static void print_commands(FILE *out) {
     fputs("lossgap compares language models token by token: where one predicts better than another.\n\n"
           "Usage: lossgap COMMAND [OPTION...] ...\n\n",
           out);
-    for (size_t i = 0; i < N_COMMANDS; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fputs("\n`lossgap COMMAND --help` says more about one of them.\n", out);
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (commands[i].group) fprintf(out, "%s%s:\n", i ? "\n" : "", commands[i].group);
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+    }
+    fputs("\n`lossgap COMMAND --help` says more about one of them. For a start:\n"
+          "  lossgap compare MODEL_A MODEL_B TEXT -o DIR\n"
+          "where a MODEL is a folder with config.json, or a hub id in the local Hugging Face cache, and TEXT "
+          "a folder or file.\n",
+          out);
 }
 
 /* Letters to change, insert, drop or swap to make B of A; 99 for long words. */
@@ -97,7 +105,7 @@ static int cmd_help(int argc, char **argv) {
 
 static int cmd_version(int argc, char **argv) {
     (void)argc, (void)argv;
-    printf("lossgap %s\n", lg_version());
+    printf("lossgap %s\n%s\n", lg_version(), lg_build_info());
     return LG_OK;
 }
 

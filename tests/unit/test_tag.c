@@ -180,6 +180,33 @@ static void test_any_threads(void **state) {
     lg_dataset_close(&data);
 }
 
+/* The same text under two tokenizers: the same layers, byte by byte. */
+static void test_layers_do_not_depend_on_tokens(void **state) {
+    (void)state;
+    static const char *const cuts[] = {"It's (a\1\1 <b\1>) x_1", "I\1t'\1s (\1a <\1b>) x\1_1"};
+    static const char *const layers[] = {"word.begin",      "word.end",      "word.tag",
+                                         "delimiter.begin", "delimiter.end", "delimiter.tag"};
+    unsigned char seen[2][6][128];
+    size_t sizes[2][6];
+    for (size_t i = 0; i < 2; i++) {
+        lg_dataset data;
+        lg_table *tags = tag(ONE(LG_HTML, cuts[i]), true, 0, 1, &data);
+        for (size_t k = 0; k < 6; k++) {
+            const lg_tensor *t = lg_table_find(tags, layers[k]);
+            assert_non_null(t);
+            sizes[i][k] = t->count * lg_dtype_size(t->dtype);
+            assert_in_range(sizes[i][k], 1, sizeof seen[i][k]);
+            memcpy(seen[i][k], t->data, sizes[i][k]);
+        }
+        lg_table_close(tags);
+        lg_dataset_close(&data);
+    }
+    for (size_t k = 0; k < 6; k++) {
+        assert_int_equal(sizes[0][k], sizes[1][k]);
+        assert_memory_equal(seen[0][k], seen[1][k], sizes[0][k]);
+    }
+}
+
 static bool stop(void *context) {
     (void)context;
     return true;
@@ -205,7 +232,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_word_position), cmocka_unit_test(test_char_class),
         cmocka_unit_test(test_delimiters),    cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_any_threads),   cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_any_threads),   cmocka_unit_test(test_layers_do_not_depend_on_tokens),
+        cmocka_unit_test(test_stops),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
