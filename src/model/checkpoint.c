@@ -205,6 +205,17 @@ static void describe_shape(const size_t *shape, unsigned n, char *text, size_t s
     if (used < size) snprintf(text + used, size - used, "]");
 }
 
+/* Transformers 5 holds one fused convolution and, when it saves, cuts it into three of equal height whatever
+   the widths of q, k and v are; side by side the three are the whole again. */
+static bool is_third_of_conv(const inventory *all, const lg_tensor *t, lg_mixer mixer, lg_slot slot) {
+    if (slot < LG_Q_CONV || slot > LG_V_CONV) return false;
+    size_t whole[3];
+    lg_slot_shape(&all->model->spec, mixer, LG_CONV, whole);
+    size_t third = (whole[0] + 2) / 3, last = whole[0] > 2 * third ? whole[0] - 2 * third : 0;
+    return t->n_dims == 3 && t->shape[0] == (slot == LG_V_CONV ? last : third) && t->shape[1] == whole[1] &&
+           t->shape[2] == whole[2];
+}
+
 static lg_status check_tensor(const inventory *all, const entry *e, lg_mixer mixer, lg_slot slot) {
     const lg_tensor *t = e->tensor;
     if (t->dtype != LG_F32 && t->dtype != LG_BF16 && t->dtype != LG_F16)
@@ -214,6 +225,7 @@ static lg_status check_tensor(const inventory *all, const entry *e, lg_mixer mix
     unsigned n = lg_slot_shape(&all->model->spec, mixer, slot, shape);
     if (t->n_dims == n && memcmp(t->shape, shape, n * sizeof *shape) == 0) return LG_OK;
     if (n == 3 && t->n_dims == 2 && t->shape[0] == shape[0] && t->shape[1] == shape[2]) return LG_OK;
+    if (is_third_of_conv(all, t, mixer, slot)) return LG_OK;
     char found[128], wanted[128];
     describe_shape(t->shape, t->n_dims, found, sizeof found);
     describe_shape(shape, n, wanted, sizeof wanted);
@@ -276,6 +288,15 @@ static lg_status assign_layer(lg_model *model, inventory *all, const lg_family *
             return lg_fail(all->error, LG_BAD_INPUT,
                            "%s: %.200s and %.200s are two forms of the same weights", model->info.path,
                            slots[LG_CONV]->name, slots[slot]->name);
+    }
+    if (!slots[LG_CONV]) { /* all three cut the same way */
+        size_t whole[3], rows = 0;
+        lg_slot_shape(&model->spec, mixer, LG_CONV, whole);
+        for (lg_slot slot = LG_Q_CONV; slot < LG_CONV; slot++) rows += slots[slot]->shape[0];
+        if (rows != whole[0])
+            return lg_fail(all->error, LG_BAD_INPUT,
+                           "%s: %.200s and its like for k and v have %zu rows, not %zu", model->info.path,
+                           slots[LG_Q_CONV]->name, rows, whole[0]);
     }
     return LG_OK;
 }

@@ -191,91 +191,128 @@ static void test_tied(void **state) {
 }
 
 /* The same weights under each name that spec/models.md lists. */
+static const char config_hybrid[] =
+    "{\"model_type\":\"olmo_hybrid\",\"hidden_size\":8,\"intermediate_size\":12,\"num_hidden_layers\":2,"
+    "\"num_attention_heads\":2,\"vocab_size\":10,\"layer_types\":[\"linear_attention\",\"full_"
+    "attention\"],"
+    "\"linear_key_head_dim\":3,\"linear_value_head_dim\":5}";
+static const struct {
+    const char *names[5];
+    size_t shape[3];
+} hybrid[] = {
+    {{"model.embed_tokens.weight", 0, 0, 0, "embeddings.weight"}, {10, 8}},
+    {{"model.norm.weight", 0, 0, 0, "lm_head.norm.weight"}, {8}},
+    {{"lm_head.weight", 0, 0, 0, "lm_head.w_out.weight"}, {10, 8}},
+    {{"model.layers.0.input_layernorm.weight", "model.layers.0.attention_layer_norm.weight", 0, 0,
+      "blocks.0.attention_norm.weight"},
+     {8}},
+    {{"model.layers.0.post_attention_layernorm.weight", "model.layers.0.feedforward_layer_norm.weight", 0, 0,
+      "blocks.0.feed_forward_norm.weight"},
+     {8}},
+    {{"model.layers.0.linear_attn.q_proj.weight", 0, 0, 0, "blocks.0.attention.w_q.weight"}, {6, 8}},
+    {{"model.layers.0.linear_attn.k_proj.weight", 0, 0, 0, "blocks.0.attention.w_k.weight"}, {6, 8}},
+    {{"model.layers.0.linear_attn.v_proj.weight", 0, 0, 0, "blocks.0.attention.w_v.weight"}, {10, 8}},
+    {{"model.layers.0.linear_attn.g_proj.weight", 0, 0, 0, "blocks.0.attention.w_g.weight"}, {10, 8}},
+    {{"model.layers.0.linear_attn.a_proj.weight", 0, 0, 0, "blocks.0.attention.w_a.weight"}, {2, 8}},
+    {{"model.layers.0.linear_attn.b_proj.weight", 0, 0, 0, "blocks.0.attention.w_b.weight"}, {2, 8}},
+    {{"model.layers.0.linear_attn.o_proj.weight", "model.layers.0.linear_attn.out_proj.weight", 0, 0,
+      "blocks.0.attention.w_out.weight"},
+     {8, 10}},
+    {{"model.layers.0.linear_attn.q_conv1d.weight", 0, "", 0, "blocks.0.attention.q_conv1d.weight"},
+     {6, 1, 4}},
+    {{"model.layers.0.linear_attn.k_conv1d.weight", 0, "", 0, "blocks.0.attention.k_conv1d.weight"},
+     {6, 1, 4}},
+    {{"model.layers.0.linear_attn.v_conv1d.weight", 0, "", 0, "blocks.0.attention.v_conv1d.weight"},
+     {10, 1, 4}},
+    {{"", "", "model.layers.0.linear_attn.conv1d.weight", "", ""}, {22, 1, 4}},
+    {{"model.layers.0.linear_attn.A_log", 0, 0, 0, "blocks.0.attention.A_log"}, {2}},
+    {{"model.layers.0.linear_attn.dt_bias", 0, 0, 0, "blocks.0.attention.dt_bias"}, {2}},
+    {{"model.layers.0.linear_attn.o_norm.weight", "model.layers.0.linear_attn.norm.weight", 0, 0,
+      "blocks.0.attention.o_norm.weight"},
+     {5}},
+    {{"model.layers.0.mlp.gate_proj.weight", 0, 0, 0, "blocks.0.feed_forward.w1.weight"}, {12, 8}},
+    {{"model.layers.0.mlp.down_proj.weight", 0, 0, 0, "blocks.0.feed_forward.w2.weight"}, {8, 12}},
+    {{"model.layers.0.mlp.up_proj.weight", 0, 0, 0, "blocks.0.feed_forward.w3.weight"}, {12, 8}},
+    {{"model.layers.1.post_attention_layernorm.weight", "model.layers.1.feedforward_layer_norm.weight", 0, 0,
+      "blocks.1.attention_norm.weight"},
+     {8}},
+    {{"model.layers.1.post_feedforward_layernorm.weight", 0, 0, 0, "blocks.1.feed_forward_norm.weight"}, {8}},
+    {{"model.layers.1.self_attn.q_proj.weight", 0, 0, 0, "blocks.1.attention.w_q.weight"}, {8, 8}},
+    {{"model.layers.1.self_attn.k_proj.weight", 0, 0, 0, "blocks.1.attention.w_k.weight"}, {8, 8}},
+    {{"model.layers.1.self_attn.v_proj.weight", 0, 0, 0, "blocks.1.attention.w_v.weight"}, {8, 8}},
+    {{"model.layers.1.self_attn.o_proj.weight", 0, 0, 0, "blocks.1.attention.w_out.weight"}, {8, 8}},
+    {{"model.layers.1.self_attn.q_norm.weight", 0, 0, 0, "blocks.1.attention.q_norm.weight"}, {8}},
+    {{"model.layers.1.self_attn.k_norm.weight", 0, 0, 0, "blocks.1.attention.k_norm.weight"}, {8}},
+    {{"model.layers.1.mlp.gate_proj.weight", 0, 0, 0, "blocks.1.feed_forward.w1.weight"}, {12, 8}},
+    {{"model.layers.1.mlp.down_proj.weight", 0, 0, 0, "blocks.1.feed_forward.w2.weight"}, {8, 12}},
+    {{"model.layers.1.mlp.up_proj.weight", 0, 0, 0, "blocks.1.feed_forward.w3.weight"}, {12, 8}},
+};
+enum { N_HYBRID = sizeof hybrid / sizeof *hybrid };
+
 static void test_hybrid_names(void **state) {
     (void)state;
-    static const char config[] =
-        "{\"model_type\":\"olmo_hybrid\",\"hidden_size\":8,\"intermediate_size\":12,\"num_hidden_layers\":2,"
-        "\"num_attention_heads\":2,\"vocab_size\":10,\"layer_types\":[\"linear_attention\",\"full_"
-        "attention\"],"
-        "\"linear_key_head_dim\":3,\"linear_value_head_dim\":5}";
-    static const struct {
-        const char *names[5];
-        size_t shape[3];
-    } tensors[] = {
-        {{"model.embed_tokens.weight", 0, 0, 0, "embeddings.weight"}, {10, 8}},
-        {{"model.norm.weight", 0, 0, 0, "lm_head.norm.weight"}, {8}},
-        {{"lm_head.weight", 0, 0, 0, "lm_head.w_out.weight"}, {10, 8}},
-        {{"model.layers.0.input_layernorm.weight", "model.layers.0.attention_layer_norm.weight", 0, 0,
-          "blocks.0.attention_norm.weight"},
-         {8}},
-        {{"model.layers.0.post_attention_layernorm.weight", "model.layers.0.feedforward_layer_norm.weight", 0,
-          0, "blocks.0.feed_forward_norm.weight"},
-         {8}},
-        {{"model.layers.0.linear_attn.q_proj.weight", 0, 0, 0, "blocks.0.attention.w_q.weight"}, {6, 8}},
-        {{"model.layers.0.linear_attn.k_proj.weight", 0, 0, 0, "blocks.0.attention.w_k.weight"}, {6, 8}},
-        {{"model.layers.0.linear_attn.v_proj.weight", 0, 0, 0, "blocks.0.attention.w_v.weight"}, {10, 8}},
-        {{"model.layers.0.linear_attn.g_proj.weight", 0, 0, 0, "blocks.0.attention.w_g.weight"}, {10, 8}},
-        {{"model.layers.0.linear_attn.a_proj.weight", 0, 0, 0, "blocks.0.attention.w_a.weight"}, {2, 8}},
-        {{"model.layers.0.linear_attn.b_proj.weight", 0, 0, 0, "blocks.0.attention.w_b.weight"}, {2, 8}},
-        {{"model.layers.0.linear_attn.o_proj.weight", "model.layers.0.linear_attn.out_proj.weight", 0, 0,
-          "blocks.0.attention.w_out.weight"},
-         {8, 10}},
-        {{"model.layers.0.linear_attn.q_conv1d.weight", 0, "", 0, "blocks.0.attention.q_conv1d.weight"},
-         {6, 1, 4}},
-        {{"model.layers.0.linear_attn.k_conv1d.weight", 0, "", 0, "blocks.0.attention.k_conv1d.weight"},
-         {6, 1, 4}},
-        {{"model.layers.0.linear_attn.v_conv1d.weight", 0, "", 0, "blocks.0.attention.v_conv1d.weight"},
-         {10, 1, 4}},
-        {{"", "", "model.layers.0.linear_attn.conv1d.weight", "", ""}, {22, 1, 4}},
-        {{"model.layers.0.linear_attn.A_log", 0, 0, 0, "blocks.0.attention.A_log"}, {2}},
-        {{"model.layers.0.linear_attn.dt_bias", 0, 0, 0, "blocks.0.attention.dt_bias"}, {2}},
-        {{"model.layers.0.linear_attn.o_norm.weight", "model.layers.0.linear_attn.norm.weight", 0, 0,
-          "blocks.0.attention.o_norm.weight"},
-         {5}},
-        {{"model.layers.0.mlp.gate_proj.weight", 0, 0, 0, "blocks.0.feed_forward.w1.weight"}, {12, 8}},
-        {{"model.layers.0.mlp.down_proj.weight", 0, 0, 0, "blocks.0.feed_forward.w2.weight"}, {8, 12}},
-        {{"model.layers.0.mlp.up_proj.weight", 0, 0, 0, "blocks.0.feed_forward.w3.weight"}, {12, 8}},
-        {{"model.layers.1.post_attention_layernorm.weight", "model.layers.1.feedforward_layer_norm.weight", 0,
-          0, "blocks.1.attention_norm.weight"},
-         {8}},
-        {{"model.layers.1.post_feedforward_layernorm.weight", 0, 0, 0, "blocks.1.feed_forward_norm.weight"},
-         {8}},
-        {{"model.layers.1.self_attn.q_proj.weight", 0, 0, 0, "blocks.1.attention.w_q.weight"}, {8, 8}},
-        {{"model.layers.1.self_attn.k_proj.weight", 0, 0, 0, "blocks.1.attention.w_k.weight"}, {8, 8}},
-        {{"model.layers.1.self_attn.v_proj.weight", 0, 0, 0, "blocks.1.attention.w_v.weight"}, {8, 8}},
-        {{"model.layers.1.self_attn.o_proj.weight", 0, 0, 0, "blocks.1.attention.w_out.weight"}, {8, 8}},
-        {{"model.layers.1.self_attn.q_norm.weight", 0, 0, 0, "blocks.1.attention.q_norm.weight"}, {8}},
-        {{"model.layers.1.self_attn.k_norm.weight", 0, 0, 0, "blocks.1.attention.k_norm.weight"}, {8}},
-        {{"model.layers.1.mlp.gate_proj.weight", 0, 0, 0, "blocks.1.feed_forward.w1.weight"}, {12, 8}},
-        {{"model.layers.1.mlp.down_proj.weight", 0, 0, 0, "blocks.1.feed_forward.w2.weight"}, {8, 12}},
-        {{"model.layers.1.mlp.up_proj.weight", 0, 0, 0, "blocks.1.feed_forward.w3.weight"}, {12, 8}},
-    };
-    enum { N = sizeof tensors / sizeof *tensors };
     /* 0: as released; 1: other names; 2: fused convolution; 3: without "model."; 4: OLMo-core's own */
     for (size_t form = 0; form < 5; form++) {
-        test_tensor list[N];
-        for (size_t i = 0; i < N; i++) {
-            const char *name = tensors[i].names[form] ? tensors[i].names[form] : tensors[i].names[0];
-            if (form != 2 && form != 4 && !*tensors[i].names[0]) name = "";
+        test_tensor list[N_HYBRID];
+        for (size_t i = 0; i < N_HYBRID; i++) {
+            const char *name = hybrid[i].names[form] ? hybrid[i].names[form] : hybrid[i].names[0];
+            if (form != 2 && form != 4 && !*hybrid[i].names[0]) name = "";
             if (form == 3 && strncmp(name, "model.", 6) == 0) name += 6;
             list[i] = (test_tensor){*name ? name : NULL, NULL, {0}, 0};
-            memcpy(list[i].shape, tensors[i].shape, sizeof list[i].shape);
+            memcpy(list[i].shape, hybrid[i].shape, sizeof list[i].shape);
         }
         const char *folder = temporary_folder();
-        write_text(folder, "config.json", config);
-        write_tensors(folder, "model.safetensors", list, N);
+        write_text(folder, "config.json", config_hybrid);
+        write_tensors(folder, "model.safetensors", list, N_HYBRID);
         opens(folder, NULL);
         if (form == 0) { /* a convolution is there in one form or the other, not in both, not in neither */
             list[12].name = NULL;
-            write_tensors(folder, "model.safetensors", list, N);
+            write_tensors(folder, "model.safetensors", list, N_HYBRID);
             REFUSES(folder, "there is no model.layers.0.linear_attn.q_conv1d.weight");
-            list[12].name = tensors[12].names[0];
-            list[15].name = tensors[15].names[2];
-            write_tensors(folder, "model.safetensors", list, N);
+            list[12].name = hybrid[12].names[0];
+            list[15].name = hybrid[15].names[2];
+            write_tensors(folder, "model.safetensors", list, N_HYBRID);
             REFUSES(folder, "conv1d.weight", "two forms of the same weights");
         }
         remove_folder(folder);
     }
+}
+
+/* Losses of a few tokens under the model in FOLDER. */
+static void losses(const char *folder, float nll[4]) {
+    lg_error error = {0};
+    lg_model *model;
+    lg_session *session;
+    static const uint32_t y[] = {1, 2, 3, 4, 5};
+    assert_ok(lg_model_open(folder, &model, NULL, &error));
+    assert_ok(lg_session_create(model, LG_PRECISION_F32, 1, LG_ISA_BEST, 0, 8, &session, &error));
+    assert_ok(lg_forward(session, &(lg_row){.y = y, .n = 5, .first = 1, .nll = nll}, 1, 0, NULL, &error));
+    lg_session_free(session);
+    lg_model_close(model);
+}
+
+/* As transformers 5.24 saves it: the convolutions of q, k, v (6, 6 and 10 rows) cut into 8, 8 and 6. */
+static void test_conv_in_thirds(void **state) {
+    (void)state;
+    float nll[2][4];
+    const char *folder = temporary_folder();
+    test_tensor list[N_HYBRID];
+    write_text(folder, "config.json", config_hybrid);
+    for (int thirds = 0; thirds < 2; thirds++) {
+        for (size_t i = 0; i < N_HYBRID; i++) {
+            const char *name = hybrid[i].names[0];
+            list[i] = (test_tensor){*name ? name : NULL, NULL, {0}, 0};
+            memcpy(list[i].shape, hybrid[i].shape, sizeof list[i].shape);
+        }
+        if (thirds) list[12].shape[0] = list[13].shape[0] = 8, list[14].shape[0] = 6;
+        write_tensors(folder, "model.safetensors", list, N_HYBRID); /* the same values in the same order */
+        losses(folder, nll[thirds]);
+    }
+    assert_memory_equal(nll[0], nll[1], sizeof nll[0]);
+    list[14].shape[0] = 10;
+    write_tensors(folder, "model.safetensors", list, N_HYBRID);
+    REFUSES(folder, "26 rows, not 22");
+    remove_folder(folder);
 }
 
 static void write_index(const char *folder, const char *map) {
@@ -445,12 +482,12 @@ static void test_session_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_info),           cmocka_unit_test(test_layers_in_words),
-        cmocka_unit_test(test_tensors),        cmocka_unit_test(test_tied),
-        cmocka_unit_test(test_hybrid_names),   cmocka_unit_test(test_shards),
-        cmocka_unit_test(test_files),          cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_identity_cache), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_session_memory),
+        cmocka_unit_test(test_info),         cmocka_unit_test(test_layers_in_words),
+        cmocka_unit_test(test_tensors),      cmocka_unit_test(test_tied),
+        cmocka_unit_test(test_hybrid_names), cmocka_unit_test(test_conv_in_thirds),
+        cmocka_unit_test(test_shards),       cmocka_unit_test(test_files),
+        cmocka_unit_test(test_identity),     cmocka_unit_test(test_identity_cache),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_session_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
