@@ -12,7 +12,7 @@
 #include "kernels/block.h"
 #include "kernels/kernels.h"
 
-enum { PIECE = 64, CHUNK = 512 }; /* channels packed, channels multiplied at a time; even */
+enum { PIECE = 256, CHUNK = 512 }; /* channels packed, channels multiplied at a time; even */
 
 static size_t round_up(size_t n, size_t unit) {
     return (n + unit - 1) / unit * unit;
@@ -163,14 +163,21 @@ size_t lg_weight_scratch(const lg_weight *weight) {
 
 /* Channels k … k + n - 1 of bf16 rows of odd length, which cannot be read in words, in rows of CHUNK, an odd
    end completed by 0. */
-static void copy_operands(uint16_t *y, const uint16_t *x, size_t stride, size_t k, size_t n) {
-    for (size_t t = 0; t < LG_TILE; t++) {
+static void copy_operands(uint16_t *y, const uint16_t *x, size_t rows, size_t stride, size_t k, size_t n) {
+    for (size_t t = 0; t < rows; t++) {
         memcpy(y + t * CHUNK, x + t * stride + k, 2 * n);
         if (n % 2) y[t * CHUNK + n] = 0;
     }
 }
 
-static void multiply(const lg_weight *weight, const void *x, float *y, size_t ldy, scratch_room *room) {
+/* Rows to multiply next: as many as go at a time, but no sliver at the end, which would wait on its own sums.
+ */
+static size_t next_height(size_t left, size_t most) {
+    return left <= most ? left : left < 2 * most ? (left + 1) / 2 : most;
+}
+
+static void multiply(const lg_weight *weight, const void *x, size_t rows, float *y, size_t ldy,
+                     scratch_room *room) {
     static const float ones[LG_BLOCK_MAX_ROWS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     const lg_block *block = weight->compute->block;
     const bool native = weight->compute->native_bf16, widen = weight->stored_bf16 && !native;
@@ -184,7 +191,7 @@ static void multiply(const lg_weight *weight, const void *x, float *y, size_t ld
         const uint32_t *a = (const uint32_t *)x + k / per_word;
         size_t lda = n_in / per_word;
         if (n_in % per_word) {
-            copy_operands(room->operand, x, n_in, k, depth);
+            copy_operands(room->operand, x, rows, n_in, k, depth);
             a = (const uint32_t *)room->operand;
             lda = CHUNK / per_word;
         }
@@ -199,18 +206,20 @@ static void multiply(const lg_weight *weight, const void *x, float *y, size_t ld
             size_t width = round_up(n_out - n < n_block ? n_out - n : n_block, block->lanes);
             float *c = n < last ? y + n : room->last;
             size_t ldc = n < last ? ldy : n_block;
-            for (size_t t = 0; t < LG_TILE; t += block->rows)
-                product(LG_TILE - t < block->rows ? LG_TILE - t : block->rows, width, words, a + t * lda, lda,
-                        b, n_block, c + t * ldc, ldc, k ? ones : NULL);
+            for (size_t t = 0, height; t < rows; t += height) {
+                height = next_height(rows - t, block->rows);
+                product(height, width, words, a + t * lda, lda, b, n_block, c + t * ldc, ldc,
+                        k ? ones : NULL);
+            }
         }
     }
-    for (size_t t = 0; last < n_out && t < LG_TILE; t++)
+    for (size_t t = 0; last < n_out && t < rows; t++)
         memcpy(y + t * ldy + last, room->last + t * n_block, (n_out - last) * sizeof *y);
 }
 
-lg_status lg_linear_tile(const lg_weight *weight, const void *x, float *y, size_t ldy, void *scratch,
-                         lg_error *error) {
+lg_status lg_linear_tile(const lg_weight *weight, const void *x, size_t rows, float *y, size_t ldy,
+                         void *scratch, lg_error *error) {
     if (weight->product) return lg_dnnl_tile(weight, x, y, ldy, scratch, error);
-    multiply(weight, x, y, ldy, scratch);
+    multiply(weight, x, rows, y, ldy, scratch);
     return LG_OK;
 }

@@ -1,5 +1,5 @@
-/* Products with weights: y = x W^T in tiles of LG_TILE rows. A tile's shape never depends on the batch and
-   one thread computes it, so a row's result has the same bits whatever stands beside it. */
+/* Products with weights: y = x W^T in tiles of up to LG_TILE rows, each computed by one thread. A row's
+   result has the same bits whatever stands beside it and whatever the tile's length. */
 #ifndef LG_KERNELS_MATMUL_H
 #define LG_KERNELS_MATMUL_H
 
@@ -19,11 +19,12 @@ void lg_weight_free(lg_weight *weight);
 lg_status lg_weight_load(lg_weight *weight, const lg_tensor *tensor, size_t row, size_t n_rows,
                          lg_error *error);
 
-/* y [LG_TILE, ldy >= n_out] f32 = x [LG_TILE, n_in] (operands: lg_to_operand) times the weight transposed.
-   All LG_TILE rows are read and written. Called inside a parallel region, one tile a thread. SCRATCH:
-   lg_weight_scratch bytes, 64-byte aligned, of this thread. */
-lg_status lg_linear_tile(const lg_weight *weight, const void *x, float *y, size_t ldy, void *scratch,
-                         lg_error *error);
+/* y [rows, ldy >= n_out] f32 = x [rows, n_in] (operands: lg_to_operand) times the weight transposed, 0 < rows
+   <= LG_TILE; n_out floats of each row are written. With oneDNN all LG_TILE rows of x and y are read and
+   written, so there must be room for them, and what the rows past ROWS hold means nothing. Called inside a
+   parallel region, one tile a thread. SCRATCH: lg_weight_scratch bytes, 64-byte aligned, of this thread. */
+lg_status lg_linear_tile(const lg_weight *weight, const void *x, size_t rows, float *y, size_t ldy,
+                         void *scratch, lg_error *error);
 size_t lg_weight_scratch(const lg_weight *weight); /* may be 0 */
 
 /* Rounds N floats to operands of products. */

@@ -63,10 +63,10 @@ typedef struct product {
     size_t at;
 } product;
 
-static lg_status products(const lg_tile_room *room, const layer_work *w, const void *operand, float *mix,
-                          const product *list, size_t count, lg_error *error) {
+static lg_status products(const lg_tile_room *room, const layer_work *w, const void *operand, size_t n,
+                          float *mix, const product *list, size_t count, lg_error *error) {
     for (size_t i = 0; i < count; i++) {
-        lg_status status = lg_linear_tile(w->weights[list[i].slot], operand, mix + list[i].at,
+        lg_status status = lg_linear_tile(w->weights[list[i].slot], operand, n, mix + list[i].at,
                                           w->layout->width, room->product, error);
         if (status) return status;
     }
@@ -83,7 +83,7 @@ static lg_status project_attention(lg_session *s, lg_tile_room *room, size_t til
     float *mix = s->mix + t0 * width;
     const product list[] = {{LG_Q, at->q}, {LG_K, at->k}, {LG_V, at->v}};
     branch_operand(s, room, w, s->x + t0 * d, w->vectors[LG_MIXER_NORM], n);
-    lg_status status = products(room, w, room->operand, mix, list, 3, error);
+    lg_status status = products(room, w, room->operand, n, mix, list, 3, error);
     if (status) return status;
     if (spec->qk_norm) {
         lg_rmsnorm(s->compute, mix + at->q, width, mix + at->q, width, w->vectors[LG_Q_NORM], spec->norm_eps,
@@ -106,12 +106,12 @@ static lg_status project_delta(lg_session *s, lg_tile_room *room, size_t tile, c
     float *mix = s->mix + t0 * at->width;
     const product list[] = {{LG_Q, at->q}, {LG_K, at->k}, {LG_V, at->v}, {LG_GATE, at->z}};
     const float *x = branch_operand(s, room, w, s->x + t0 * d, w->vectors[LG_MIXER_NORM], n);
-    lg_status status = products(room, w, room->operand, mix, list, 4, error);
+    lg_status status = products(room, w, room->operand, n, mix, list, 4, error);
     if (status) return status;
     /* a and b, one row a head, are a thousandth of the work but their rounding compounds through the
      * recurrence */
     const product exact[] = {{LG_A, at->a}, {LG_B, at->b}};
-    return products(room, w, s->exact == s->compute ? room->operand : x, mix, exact, 2, error);
+    return products(room, w, s->exact == s->compute ? room->operand : x, n, mix, exact, 2, error);
 }
 
 /* ---- mixing ---- */
@@ -210,22 +210,23 @@ static lg_status finish_tile(lg_session *s, lg_tile_room *room, size_t tile, con
                       v);
         lg_to_operand(s->compute, room->normed, room->operand, n * v);
     }
-    lg_status status = lg_linear_tile(w->weights[LG_O], room->operand, room->y, d, room->product, error);
+    lg_status status = lg_linear_tile(w->weights[LG_O], room->operand, n, room->y, d, room->product, error);
     if (status) return status;
     add_branch(s, w, x, room->y, w->vectors[LG_MIXER_NORM], n);
 
     branch_operand(s, room, w, x, w->vectors[LG_MLP_NORM], n);
     for (size_t b = 0; b < s->n_ff_blocks && !status; b++) {
         size_t first, rows = lg_session_ff_rows(s, b, &first);
-        status = lg_linear_tile(s->gate[b], room->operand, room->gate, rows, room->product, error);
-        if (!status) status = lg_linear_tile(s->up[b], room->operand, room->up, rows, room->product, error);
+        status = lg_linear_tile(s->gate[b], room->operand, n, room->gate, rows, room->product, error);
+        if (!status)
+            status = lg_linear_tile(s->up[b], room->operand, n, room->up, rows, room->product, error);
         if (status) return status;
         lg_swiglu(s->compute, room->gate, room->gate, room->up, n * rows);
         for (size_t t = 0; t < n; t++)
             lg_to_operand(s->compute, room->gate + t * rows,
                           (char *)room->operand_ff + (t * ff + first) * operand_size, rows);
     }
-    status = lg_linear_tile(s->down, room->operand_ff, room->y, d, room->product, error);
+    status = lg_linear_tile(s->down, room->operand_ff, n, room->y, d, room->product, error);
     if (status) return status;
     add_branch(s, w, x, room->y, w->vectors[LG_MLP_NORM], n);
     return LG_OK;

@@ -43,7 +43,7 @@ static lg_status block_tile(lg_session *s, lg_tile_room *room, size_t tile, cons
     const block_work *w = context;
     size_t first = tile * LG_TILE, n = tile_rows(s->n_scored, tile);
     lg_status status =
-        lg_linear_tile(s->head, operand_at(s, first), room->logits, s->head_rows, room->product, error);
+        lg_linear_tile(s->head, operand_at(s, first), n, room->logits, s->head_rows, room->product, error);
     if (status) return status;
     lg_softmax_add(s->compute, s->states + first, room->logits, s->head_rows, n, w->first_id, w->n_ids,
                    s->targets + first, s->target_logit + first, w->columns);
@@ -59,7 +59,7 @@ static lg_status target_tile(lg_session *s, lg_tile_room *room, size_t tile, con
     const uint32_t *at = s->by_target + w->first + tile * LG_TILE;
     for (size_t i = 0; i < n; i++) memcpy((char *)room->operand + i * bytes, operand_at(s, at[i]), bytes);
     lg_status status =
-        lg_linear_tile(s->head, room->operand, room->logits, s->head_rows, room->product, error);
+        lg_linear_tile(s->head, room->operand, n, room->logits, s->head_rows, room->product, error);
     if (status) return status;
     for (size_t i = 0; i < n; i++)
         s->target_logit[at[i]] = room->logits[i * s->head_rows + s->targets[at[i]] - w->first_id];

@@ -83,7 +83,8 @@ static void check_product(lg_precision precision, lg_isa isa, lg_dtype dtype) {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         size_t n_out = shapes[s].n_out, n_in = shapes[s].n_in, ldy = shapes[s].ldy,
                filled = n_out - n_out / 4;
-        size_t skip = 2, rows = filled + skip;
+        size_t skip = 2, rows = filled + skip,
+               length = s % 2 ? LG_TILE : 1 + (s * 29 + (size_t)dtype) % LG_TILE;
         double *values = malloc(rows * n_in * sizeof *values);
         unsigned char *bytes;
         make_weight(dtype, rows * n_in, &bytes, values);
@@ -104,12 +105,12 @@ static void check_product(lg_precision precision, lg_isa isa, lg_dtype dtype) {
         for (size_t i = 0; i < LG_TILE * n_in; i++) x[i] = (float)uniform();
         for (size_t i = 0; i < LG_TILE * ldy; i++) y[i] = 77;
         lg_to_operand(c, x, operand, LG_TILE * n_in);
-        assert_int_equal(lg_linear_tile(w, operand, y, ldy, scratch, &error), LG_OK);
+        assert_int_equal(lg_linear_tile(w, operand, length, y, ldy, scratch, &error), LG_OK);
         double *exact = malloc(LG_TILE * n_in * sizeof *exact);
         bool rounds = precision == LG_PRECISION_BF16;
         for (size_t j = 0; j < LG_TILE * n_in; j++) exact[j] = rounds ? bf16_of(x[j]) : x[j];
         for (size_t j = 0; rounds && j < rows * n_in; j++) values[j] = bf16_of(values[j]);
-        for (size_t t = 0; t < LG_TILE; t++) {
+        for (size_t t = 0; t < length; t++) {
             for (size_t o = 0; o < n_out; o++) {
                 double sum = 0, size = 0;
                 for (size_t k = 0; k < n_in && o < filled; k++) {
@@ -139,7 +140,8 @@ static void test_product(void **unused) {
         }
 }
 
-/* One row among garbage (NaN too), at every place of the tile, on two threads at once: the same bits. */
+/* One row alone, and among zeros or garbage (NaN too) at every place of tiles of all lengths, on two threads
+   at once: the same bits. */
 static void check_invariance(lg_precision precision, lg_isa isa, size_t n_out, size_t n_in) {
     lg_error error = {0};
     lg_compute *c;
@@ -163,31 +165,26 @@ static void check_invariance(lg_precision precision, lg_isa isa, size_t n_out, s
     lg_to_operand(c, x, row, n_in);
     for (size_t i = 0; i < LG_TILE * n_in; i++) x[i] = i % 97 ? (float)(uniform() * 1e30) : NAN;
     lg_to_operand(c, x, others, LG_TILE * n_in);
-    size_t step = isa == LG_ISA_C ? 61 : 1;
+    void *alone = lg_alloc_aligned(lg_weight_scratch(w), 1);
+    float *padded = lg_alloc_aligned(LG_TILE * n_out, 4);
+    memcpy(others, row, n_in * size);
+    assert_int_equal(lg_linear_tile(w, others, 1, padded, n_out, alone, &error), LG_OK);
+    memcpy(expected, padded, n_out * 4);
+    for (size_t o = 0; o < n_out; o++) assert_true(isfinite(expected[o]));
+    lg_to_operand(c, x, others, n_in);
     size_t different = 0;
-    for (size_t ldy = n_out; ldy <= n_out + 16; ldy += 16) {
 #pragma omp parallel for num_threads(2) schedule(dynamic) reduction(+ : different)
-        for (size_t at = 0; at < LG_TILE; at += step) {
-            void *tile = lg_alloc_aligned(LG_TILE * n_in, size),
-                 *scratch = lg_alloc_aligned(lg_weight_scratch(w), 1);
-            float *y = lg_alloc_aligned(LG_TILE * ldy, 4);
-            memcpy(tile, others, LG_TILE * n_in * size);
-            memcpy((char *)tile + at * n_in * size, row, n_in * size);
-            different += lg_linear_tile(w, tile, y, ldy, scratch, NULL) != LG_OK;
-            if (at == 0 && ldy == n_out) memcpy(expected, y, n_out * 4);
-            free(scratch), free(tile), free(y);
-        }
-#pragma omp parallel for num_threads(2) schedule(dynamic) reduction(+ : different)
-        for (size_t at = 0; at < LG_TILE; at += step) {
-            void *tile = lg_alloc_aligned(LG_TILE * n_in, size),
-                 *scratch = lg_alloc_aligned(lg_weight_scratch(w), 1);
-            float *y = lg_alloc_aligned(LG_TILE * ldy, 4);
-            memset(tile, 0, LG_TILE * n_in * size);
-            memcpy((char *)tile + at * n_in * size, row, n_in * size);
-            different += lg_linear_tile(w, tile, y, ldy, scratch, NULL) != LG_OK;
-            different += memcmp(y + at * ldy, expected, n_out * 4) != 0;
-            free(scratch), free(tile), free(y);
-        }
+    for (size_t at = 0; at < LG_TILE; at++) {
+        size_t ldy = n_out + (at % 3 ? 0 : 16), length = at + 1 + (at * 37 + n_in) % (LG_TILE - at);
+        void *tile = lg_alloc_aligned(LG_TILE * n_in, size),
+             *scratch = lg_alloc_aligned(lg_weight_scratch(w), 1);
+        float *y = lg_alloc_aligned(LG_TILE * ldy, 4);
+        if (at % 2) memset(tile, 0, LG_TILE * n_in * size);
+        else memcpy(tile, others, LG_TILE * n_in * size);
+        memcpy((char *)tile + at * n_in * size, row, n_in * size);
+        different += lg_linear_tile(w, tile, length, y, ldy, scratch, NULL) != LG_OK;
+        different += memcmp(y + at * ldy, expected, n_out * 4) != 0;
+        free(scratch), free(tile), free(y);
     }
     assert_int_equal(different, 0);
     /* and a context with another number of threads */
@@ -199,9 +196,10 @@ static void check_invariance(lg_precision precision, lg_isa isa, size_t n_out, s
     void *scratch = lg_alloc_aligned(lg_weight_scratch(w1), 1);
     float *y = lg_alloc_aligned(LG_TILE * n_out, 4);
     memcpy(others + 5 * n_in * size, row, n_in * size);
-    assert_int_equal(lg_linear_tile(w1, others, y, n_out, scratch, &error), LG_OK);
+    assert_int_equal(lg_linear_tile(w1, others, 6, y, n_out, scratch, &error), LG_OK);
     assert_memory_equal(y + 5 * n_out, expected, n_out * 4);
-    free(scratch), free(y), free(x), free(expected), free(row), free(others), free(weights);
+    free(scratch), free(alone), free(padded), free(y), free(x), free(expected), free(row), free(others),
+        free(weights);
     lg_weight_free(w1), lg_weight_free(w);
     lg_compute_free(single), lg_compute_free(c);
 }
