@@ -302,6 +302,7 @@ static lg_status run_layers(lg_session *s, size_t n_layers, const lg_monitor *mo
     for (size_t i = 0; i < n_layers && !status; i++) {
         if (lg_is_cancelled(monitor)) return lg_fail(error, LG_CANCELLED, "stopped");
         status = run_layer(s, i, error);
+        lg_progress(monitor, "layers", i + 1, n_layers + 1); /* the head counts as one more */
     }
     return status;
 }
