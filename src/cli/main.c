@@ -118,7 +118,10 @@ int main(int argc, char **argv) {
     }
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "-?") == 0) name = "help";
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) { /* for scripts: one line */
+        printf("lossgap %s\n", lg_version());
+        return LG_OK;
+    }
     const struct command *command = find_command(name);
     return command ? command->run(argc - 1, argv + 1) : complain_unknown(name);
 }

@@ -16,7 +16,8 @@ try --help
 try nosuch
 try hepl
 try vers
-check test "$("$LOSSGAP" --version)" = "$("$LOSSGAP" version)"
+check test "$("$LOSSGAP" --version)" = "$("$LOSSGAP" version | head -n 1)"
+check test "$("$LOSSGAP" version | wc -l)" -eq 2
 if [ -w /dev/full ]; then
     "$LOSSGAP" help >/dev/full 2>"$TMP/err"
     check test $? -eq 1
