@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,34 +36,60 @@ void lg_unmap(lg_mapping *mapping) {
     *mapping = (lg_mapping){0};
 }
 
-/* Like mkstemps, but with the permissions that the caller's umask gives any new file. */
+lg_status lg_check_output(const char *path, lg_error *error) {
+    struct stat info;
+    if (!*path) return lg_fail(error, LG_USAGE, "the name of the file to write is empty");
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode)) return LG_OK;
+    return lg_fail(error, LG_USAGE, "%s is a %s, where a file is to be written", path,
+                   S_ISDIR(info.st_mode) ? "folder" : "device or pipe");
+}
+
+/* Locks the temporary file FD, called NAME; false: another process has it, or had it and renamed it. Where
+   there are no locks, only a file that we made is ours. */
+static bool lock_temporary(int fd, const char *name, bool made) {
+    struct stat info, there;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || !made)) return false;
+    return fstat(fd, &info) == 0 && stat(name, &there) == 0 && info.st_ino == there.st_ino &&
+           info.st_dev == there.st_dev && S_ISREG(info.st_mode);
+}
+
+/* Makes a file beside PATH for this process alone, with the permissions that the umask gives any new file.
+   One that a killed process left is taken over: nothing piles up. */
 static int open_beside(const char *path, char **name) {
-    int fd = -1;
-    for (int i = 0; i < 1000 && fd < 0; i++) {
-        if (asprintf(name, "%s.%ld-%d.tmp", path, (long)getpid(), i) < 0) {
+    for (int i = 0; i < 1000; i++) {
+        if (asprintf(name, "%s.%d.tmp", path, i) < 0) {
             *name = NULL;
             errno = ENOMEM;
             return -1;
         }
-        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) return fd;
+        const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+        int fd = open(*name, flags | O_CREAT | O_EXCL, 0666);
+        bool made = fd >= 0, exists = !made && errno == EEXIST;
+        if (exists) fd = open(*name, flags);
+        if (fd >= 0 && lock_temporary(fd, *name, made) && (made || ftruncate(fd, 0) == 0)) return fd;
         int code = errno;
+        if (fd >= 0) close(fd);
         free(*name);
         *name = NULL;
         errno = code;
-        if (code != EEXIST) return -1;
+        if (!made && !exists) return -1;
     }
-    return fd;
+    return -1;
 }
 
 lg_status lg_output_open(const char *path, lg_output *output, lg_error *error) {
-    *output = (lg_output){.path = strdup(path)};
+    *output = (lg_output){0};
+    lg_status status = lg_check_output(path, error);
+    if (status) return status;
+    struct stat info; /* what a link leads to is replaced, not the link */
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) output->path = realpath(path, NULL);
+    if (!output->path) output->path = strdup(path);
     if (!output->path) return lg_fail_memory(error);
-    lg_status status = LG_OK;
-    int fd = open_beside(path, &output->temporary);
+    int fd = open_beside(output->path, &output->temporary);
     if (fd < 0) {
         status = lg_fail_write(error, "create a file beside", path);
     } else if (!(output->stream = fdopen(fd, "w"))) {
+        unlink(output->temporary);
         close(fd);
         status = lg_fail_memory(error);
     }
@@ -91,26 +118,22 @@ lg_status lg_output_commit(lg_output *output, lg_error *error) {
         lg_output_discard(output);
         return status;
     }
-    bool good = fflush(output->stream) == 0 && fsync(fileno(output->stream)) == 0;
-    if (good) {
-        good = fclose(output->stream) == 0;
-        output->stream = NULL;
-    }
-    if (!good || rename(output->temporary, output->path) != 0) {
+    if (fflush(output->stream) != 0 || fsync(fileno(output->stream)) != 0 ||
+        rename(output->temporary, output->path) != 0) {
         lg_status status = lg_fail_write(error, "write", output->path);
         lg_output_discard(output);
         return status;
     }
-    sync_folder_of(output->path);
     free(output->temporary);
     output->temporary = NULL;
+    sync_folder_of(output->path);
     lg_output_discard(output);
     return LG_OK;
 }
 
 void lg_output_discard(lg_output *output) {
-    if (output->stream) fclose(output->stream);
     if (output->temporary) unlink(output->temporary);
+    if (output->stream) fclose(output->stream); /* last: closing it gives up the lock on the temporary file */
     free(output->temporary);
     free(output->path);
     *output = (lg_output){0};

@@ -14,7 +14,12 @@ typedef struct lg_mapping {
 lg_status lg_map(const char *path, lg_mapping *mapping, lg_error *error);
 void lg_unmap(lg_mapping *mapping);
 
-/* A file that replaces PATH only at commit: written beside it, flushed to disk, renamed. */
+/* Refuses a PATH that a file must not replace: a folder, a device, a pipe. */
+lg_status lg_check_output(const char *path, lg_error *error);
+
+/* A file that replaces PATH only at commit: written beside it (PATH.0.tmp), flushed to disk, renamed. Links
+   are followed. A process that is killed leaves the temporary file behind; the next one that writes PATH
+   takes it over. */
 typedef struct lg_output {
     FILE *stream;
     char *path, *temporary;

@@ -74,10 +74,10 @@ static lg_status spill(lg_table_writer *writer, column *c, lg_error *error) {
 
 lg_status lg_table_writer_create(const char *path, lg_table_writer **result, lg_error *error) {
     *result = NULL;
-    if (lg_is_folder(path))
-        return lg_fail(error, LG_USAGE, "%s is a folder, where a file is to be written", path);
+    lg_status status = lg_check_output(path, error);
+    if (status) return status;
     int fd; /* a folder that cannot be written to is known now, not after the work */
-    lg_status status = open_spool(path, &fd, error);
+    status = open_spool(path, &fd, error);
     if (status) return status;
     close(fd);
     lg_table_writer *writer = calloc(1, sizeof *writer);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -129,11 +130,9 @@ static void reports_what_cannot_be_written(void **state) {
     assert_string_equal(error.message,
                         "cannot create a file beside /nonexistent/file: No such file or directory");
     assert_null(out.path);
-    assert_int_equal(lg_write_file(folder, "x", 1, &error), LG_FAILED); /* a folder is there */
-    assert_non_null(strstr(error.message, "cannot write"));
-    char beside[80]; /* the temporary file of a folder lies beside that folder */
-    snprintf(beside, sizeof beside, "%s.%ld-0.tmp", folder, (long)getpid());
-    assert_false(lg_exists(beside));
+    assert_int_equal(lg_write_file(folder, "x", 1, &error), LG_USAGE);
+    assert_non_null(strstr(error.message, "is a folder"));
+    assert_int_equal(lg_write_file("", "x", 1, &error), LG_USAGE);
 
     signal(SIGXFSZ, SIG_IGN); /* a limit on file size stands for the full disk */
     struct rlimit old, limit;
@@ -156,6 +155,56 @@ static void reports_what_cannot_be_written(void **state) {
     assert_non_null(strstr(error.message, "File too large"));
     assert_non_null(strstr(later.message, "an earlier write failed; is the disk full?"));
     assert_content("old");
+    assert_int_equal(files_in_folder(), 1);
+}
+
+/* A device or pipe that was renamed over would be gone for everybody. */
+static void replaces_regular_files_only(void **state) {
+    (void)state;
+    lg_error error = {0};
+    struct stat info;
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(lg_write_file(path, "x", 1, &error), LG_USAGE);
+    assert_non_null(strstr(error.message, "is a device or pipe"));
+    assert_true(lstat(path, &info) == 0 && S_ISFIFO(info.st_mode));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(files_in_folder(), 0);
+
+    char target[80]; /* behind a link: the file is replaced, the link stays */
+    snprintf(target, sizeof target, "%s/target", folder);
+    assert_int_equal(lg_write_file(target, "old", 3, NULL), LG_OK);
+    assert_int_equal(symlink("target", path), 0);
+    assert_int_equal(lg_write_file(path, "new", 3, &error), LG_OK);
+    assert_true(lstat(path, &info) == 0 && S_ISLNK(info.st_mode));
+    assert_content("new");
+    assert_int_equal(unlink(target), 0);
+    assert_int_equal(lg_write_file(path, "of its own", 10, &error), LG_OK); /* the link led nowhere */
+    assert_true(lstat(path, &info) == 0 && S_ISREG(info.st_mode));
+    assert_int_equal(files_in_folder(), 1);
+}
+
+static void takes_over_what_was_killed(void **state) {
+    (void)state;
+    lg_output out;
+    lg_error error = {0};
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (!child) { /* killed in the middle of the work, and once more by the takeover */
+            if (lg_output_open(path, &out, NULL) || fputs("half of a longer text", out.stream) < 0 ||
+                fflush(out.stream) != 0)
+                _exit(1);
+            raise(SIGKILL);
+        }
+        int how;
+        assert_int_equal(waitpid(child, &how, 0), child);
+        assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    }
+    assert_int_equal(files_in_folder(), 2); /* the file of the tests before, and one temporary */
+    assert_int_equal(lg_output_open(path, &out, &error), LG_OK);
+    fputs("whole", out.stream);
+    assert_int_equal(lg_output_commit(&out, &error), LG_OK);
+    assert_content("whole");
     assert_int_equal(files_in_folder(), 1);
 }
 
@@ -310,6 +359,8 @@ int main(void) {
         cmocka_unit_test(replaces_files_at_commit),
         cmocka_unit_test(honours_the_umask),
         cmocka_unit_test(reports_what_cannot_be_written),
+        cmocka_unit_test(replaces_regular_files_only),
+        cmocka_unit_test(takes_over_what_was_killed),
         cmocka_unit_test(makes_folders),
         cmocka_unit_test(joins_paths),
         cmocka_unit_test(checks_sizes),
