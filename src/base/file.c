@@ -185,3 +185,8 @@ bool lg_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;
 }
+
+bool lg_is_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}

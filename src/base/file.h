@@ -36,5 +36,6 @@ char *lg_path_join(const char *folder, const char *name); /* free(); NULL: no me
 lg_status lg_make_folders(const char *path, lg_error *error);
 bool lg_is_folder(const char *path);
 bool lg_exists(const char *path);
+bool lg_is_same_file(const char *a, const char *b); /* also through links; false if either is missing */
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "lossgap/export.h"
@@ -64,6 +65,12 @@ static lg_status export_all(const options *o, const lg_dataset *data, const lg_s
     if (!o->out)
         return lg_export_tokens(data, scores, o->n_scores, o->tags, o->format, stdout, &c->monitor,
                                 &c->error);
+    bool own = o->tags && lg_is_same_file(o->out, o->tags);
+    for (size_t i = 0; i <= o->n_scores && !own; i++)
+        own = lg_is_same_file(o->out, i ? o->scores[i - 1] : o->data);
+    if (own)
+        return lg_fail(&c->error, LG_USAGE,
+                       "%s is to be exported and would be overwritten: choose another output", o->out);
     lg_output output;
     lg_status status = lg_output_open(o->out, &output, &c->error);
     if (!status)

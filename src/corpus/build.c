@@ -1,9 +1,9 @@
 /* From a corpus to a dataset: passes over the documents, the sample, the artefact. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "corpus/batch.h"
 #include "corpus/labels.h"
@@ -403,14 +403,11 @@ static void put_about(const builder *b, lg_text *out) {
 
 /* Writing over a file of the corpus would destroy what cannot be made again. */
 static lg_status refuse_overwriting(const builder *b, const char *out, lg_error *error) {
-    struct stat target, input;
-    if (stat(out, &target) != 0) return LG_OK;
     for (size_t i = 0; i < b->files.n; i++)
-        if (stat(b->files.files[i].path, &input) == 0 && input.st_dev == target.st_dev &&
-            input.st_ino == target.st_ino)
+        if (lg_is_same_file(b->files.files[i].path, out))
             return lg_fail(error, LG_USAGE,
                            "%s belongs to the corpus and would be overwritten: choose another output", out);
-    return LG_OK;
+    return lg_table_may_replace(out, "dataset", error);
 }
 
 static lg_status commit(builder *b, lg_error *error) {

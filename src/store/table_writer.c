@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -71,6 +72,19 @@ static lg_status spill(lg_table_writer *writer, column *c, lg_error *error) {
 }
 
 /* ---- the writer ---- */
+
+lg_status lg_table_may_replace(const char *path, const char *format, lg_error *error) {
+    struct stat info;
+    lg_status status = lg_check_output(path, error);
+    if (status || stat(path, &info) != 0 || !info.st_size) return status;
+    lg_table *there;
+    lg_error why = {0};
+    status = lg_table_open(path, format, &there, &why);
+    lg_table_close(there);
+    if (!status) return LG_OK;
+    return lg_fail(error, status, "%.700s%s", why.message,
+                   status == LG_BAD_INPUT ? " (it would be overwritten: remove it, or write elsewhere)" : "");
+}
 
 lg_status lg_table_writer_create(const char *path, lg_table_writer **result, lg_error *error) {
     *result = NULL;

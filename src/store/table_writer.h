@@ -8,6 +8,10 @@
 
 typedef struct lg_table_writer lg_table_writer;
 
+/* Refuses a PATH where something is that a table of FORMAT must not replace: anything but such a table or an
+   empty file. A slip of the keyboard does not cost a checkpoint or a dataset. */
+lg_status lg_table_may_replace(const char *path, const char *format, lg_error *error);
+
 lg_status lg_table_writer_create(const char *path, lg_table_writer **writer, lg_error *error);
 /* A column of rows of WIDTH values (1: a plain vector). Returns its index through COLUMN. */
 lg_status lg_table_writer_add(lg_table_writer *writer, const char *name, lg_dtype dtype, size_t width,

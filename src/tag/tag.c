@@ -458,6 +458,7 @@ lg_status lg_tag_run(const lg_dataset *data, const lg_tag_options *options, cons
     }
     for (unsigned i = 0; i < t.threads && !status; i++)
         if (!(t.workers[i].copy = lg_copy_create())) status = lg_fail_memory(error);
+    if (!status) status = lg_table_may_replace(out, "tags", error);
     if (!status) status = lg_table_writer_create(out, &t.writer, error);
     if (!status) status = add_columns(&t);
     if (!status) status = tag_documents(&t);

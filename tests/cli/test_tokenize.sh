@@ -82,6 +82,16 @@ mkdir empty
 ends_with 3 'no documents' "$LOSSGAP" tokenize empty --tokenizer tok -o no
 ends_with 1 'No such file' "$LOSSGAP" tokenize corpus --tokenizer tok -o nowhere/data
 ends_with 2 'overwritten' "$LOSSGAP" tokenize ids.jsonl --input-ids -o ids.jsonl
+cp data precious
+printf 'something else' >other
+for target in tok/tokenizer.json other precious; do
+    before=$(cksum <"$target")
+    [ $target = precious ] || ends_with 3 'overwritten' "$LOSSGAP" tokenize corpus --tokenizer tok -o $target
+    ends_with 3 'overwritten' "$LOSSGAP" tag precious -o $target
+    check test "$before" = "$(cksum <"$target")"
+done
+ends_with 2 'overwritten' "$LOSSGAP" export precious -o precious
+check cmp -s data precious
 ends_with 3 'corpus' "$LOSSGAP" export corpus/two.py
 ends_with 2 'name a dataset' "$LOSSGAP" export
 [ -w /dev/full ] && { "$LOSSGAP" export data >/dev/full 2>err; check test $? -eq 1; check grep -q 'No space left' err; }
