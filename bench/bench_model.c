@@ -263,7 +263,7 @@ static void measure(const char *folder, const char *family, lg_precision precisi
         seconds = fmin(seconds, now() - begin);
     }
     double flops = (double)n * lg_model_flops(model, length, length);
-    size_t memory = peak_memory_mb(); /* before the peak is measured, which needs memory too */
+    size_t memory = peak_memory_mb();     /* before the peak is measured, which needs memory too */
     double best = peak(LG_PRECISION_F32); /* a CPU may have bf16 products at half the rate */
     if (precision == LG_PRECISION_BF16) best = fmax(best, peak(precision));
     double sum = 0;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LG_API __attribute__((visibility("default")))
+#define LG_API               __attribute__((visibility("default")))
 #define LG_PRINTF(at, first) __attribute__((format(printf, at, first)))
 
 /* The values are the program's exit codes. */

@@ -17,12 +17,12 @@ enum { LG_COLUMN_ENTROPY = 1, LG_COLUMN_RANK = 2, LG_COLUMN_TOP1 = 4 };
 typedef struct lg_score_options {
     lg_precision precision;
     lg_windows windows;
-    size_t context;       /* L, model inputs per row; 0: least of 8192 and max_position_embeddings */
-    size_t stride;        /* 0: L/2 */
-    int64_t prefix;       /* token id, LG_PREFIX_AUTO or LG_PREFIX_NONE */
-    unsigned columns;     /* LG_COLUMN_* */
-    unsigned threads;     /* 0: all processors */
-    size_t batch;         /* tokens that go through a layer together; 0: chosen */
+    size_t context;         /* L, model inputs per row; 0: least of 8192 and max_position_embeddings */
+    size_t stride;          /* 0: L/2 */
+    int64_t prefix;         /* token id, LG_PREFIX_AUTO or LG_PREFIX_NONE */
+    unsigned columns;       /* LG_COLUMN_* */
+    unsigned threads;       /* 0: all processors */
+    size_t batch;           /* tokens that go through a layer together; 0: chosen */
     const char *model_name; /* what tables call the model */
     const char *tokenizer;  /* tokenizer.json or folder for prefix auto; NULL: none */
     const char *command;
@@ -32,7 +32,7 @@ typedef struct lg_score_plan {
     uint64_t rows, tokens_scored, tokens_unscorable, inputs; /* what the dataset needs in all */
     uint64_t rows_left, inputs_left;                         /* what is not there yet */
     double flops_left;
-    int64_t prefix;        /* resolved: an id or LG_PREFIX_NONE */
+    int64_t prefix;         /* resolved: an id or LG_PREFIX_NONE */
     size_t context, stride; /* resolved */
     lg_precision precision; /* resolved */
 } lg_score_plan;
@@ -41,22 +41,24 @@ LG_API const char *lg_precision_name(lg_precision precision); /* "auto", "f32", 
 LG_API const char *lg_windows_name(lg_windows windows);       /* "document", "paper" */
 
 /* What lg_score_run would do. OUT is looked at, never changed. */
-LG_API lg_status lg_score_plan_make(const lg_model *model, const lg_dataset *data, const lg_score_options *options,
-                                    const char *out, lg_score_plan *plan, lg_error *error);
+LG_API lg_status lg_score_plan_make(const lg_model *model, const lg_dataset *data,
+                                    const lg_score_options *options, const char *out, lg_score_plan *plan,
+                                    lg_error *error);
 
-/* Times a little of the work that PLAN (of the same arguments) found left, and says how long all of it would take. */
-LG_API lg_status lg_score_estimate(const lg_model *model, const lg_dataset *data, const lg_score_options *options,
-                                   const lg_score_plan *plan, double *seconds, const lg_monitor *monitor,
-                                   lg_error *error);
+/* Times a little of the work that PLAN (of the same arguments) found left, and says how long all of it would
+ * take. */
+LG_API lg_status lg_score_estimate(const lg_model *model, const lg_dataset *data,
+                                   const lg_score_options *options, const lg_score_plan *plan,
+                                   double *seconds, const lg_monitor *monitor, lg_error *error);
 
-/* Scores DATA into OUT. Rows already in OUT (or in the journal that a stopped run left beside it) are not computed
-   again. On LG_CANCELLED the journal stays. */
+/* Scores DATA into OUT. Rows already in OUT (or in the journal that a stopped run left beside it) are not
+   computed again. On LG_CANCELLED the journal stays. */
 LG_API lg_status lg_score_run(const lg_model *model, const lg_dataset *data, const lg_score_options *options,
                               const char *out, const lg_monitor *monitor, lg_error *error);
 
-/* Scores from a JSONL of {"id", "input_ids", "nll"} lines made elsewhere, one for every document of DATA, whose names and
-   tokens must match. OPTIONS say how they were scored; `columns`: which to keep, 0: all that the lines have. `threads` and
-   `batch` are not looked at. */
+/* Scores from a JSONL of {"id", "input_ids", "nll"} lines made elsewhere, one for every document of DATA,
+   whose names and tokens must match. OPTIONS say how they were scored; `columns`: which to keep, 0: all that
+   the lines have. `threads` and `batch` are not looked at. */
 LG_API lg_status lg_score_import(const char *jsonl, const lg_dataset *data, const lg_score_options *options,
                                  const char *out, const lg_monitor *monitor, lg_error *error);
 
@@ -65,18 +67,19 @@ typedef struct lg_scores {
     lg_table *table;
     const char *model_name;
     size_t n_tokens;
-    const float *nll;         /* [n_tokens] nats, NaN where unscorable */
-    const uint32_t *context;  /* [n_tokens] tokens of context, prefix included */
-    const float *entropy;     /* [n_tokens] nats, or NULL */
-    const uint32_t *rank;     /* [n_tokens] entries with a strictly larger logit, or NULL; UINT32_MAX if unscorable */
-    const uint32_t *top1;     /* [n_tokens] the likeliest id, or NULL; UINT32_MAX if unscorable */
-    int64_t prefix;           /* id or LG_PREFIX_NONE */
+    const float *nll;        /* [n_tokens] nats, NaN where unscorable */
+    const uint32_t *context; /* [n_tokens] tokens of context, prefix included */
+    const float *entropy;    /* [n_tokens] nats, or NULL */
+    const uint32_t
+        *rank; /* [n_tokens] entries with a strictly larger logit, or NULL; UINT32_MAX if unscorable */
+    const uint32_t *top1; /* [n_tokens] the likeliest id, or NULL; UINT32_MAX if unscorable */
+    int64_t prefix;       /* id or LG_PREFIX_NONE */
     lg_windows windows;
-    size_t window_context;    /* L */
-    size_t stride;            /* 0 in paper windows */
-    lg_precision precision;   /* LG_PRECISION_AUTO: not known (imported) */
-    const char *model;        /* identity of the checkpoint, "" if imported */
-    void *memory;             /* what all this lies in; private */
+    size_t window_context;  /* L */
+    size_t stride;          /* 0 in paper windows */
+    lg_precision precision; /* LG_PRECISION_AUTO: not known (imported) */
+    const char *model;      /* identity of the checkpoint, "" if imported */
+    void *memory;           /* what all this lies in; private */
 } lg_scores;
 
 /* Refuses scores of other tokens than DATA's: the ids and the documents' ends count, not the file. */

@@ -6,8 +6,8 @@
 #include "lossgap/dataset.h"
 
 typedef struct lg_tag_options {
-    size_t window;     /* L of the window variant of the copy features; 0: 8192 */
-    unsigned threads;  /* 0: all processors */
+    size_t window;    /* L of the window variant of the copy features; 0: 8192 */
+    unsigned threads; /* 0: all processors */
     const char *command;
 } lg_tag_options;
 
@@ -15,7 +15,8 @@ typedef struct lg_tag_options {
 LG_API lg_status lg_tag_run(const lg_dataset *data, const lg_tag_options *options, const char *out,
                             const lg_monitor *monitor, lg_error *error);
 
-/* Whether PATH is what lg_tag_run would write now. A file that is missing, or holds something else, is not. */
+/* Whether PATH is what lg_tag_run would write now. A file that is missing, or holds something else, is not.
+ */
 LG_API lg_status lg_tag_is_current(const char *path, const lg_dataset *data, const lg_tag_options *options,
                                    bool *current, lg_error *error);
 #endif

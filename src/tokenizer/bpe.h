@@ -24,13 +24,13 @@ typedef struct lg_bpe {
     lg_pair *pairs;        /* [mask + 1] */
     size_t mask, count;
     lg_joined *byte_pairs; /* [256 * 256], the merges of two bytes, which every piece begins with */
-    bool ignore_merges; /* a piece that is a token as a whole is that token */
-    lg_strings whole;   /* with ignore_merges: tokens by their bytes */
+    bool ignore_merges;    /* a piece that is a token as a whole is that token */
+    lg_strings whole;      /* with ignore_merges: tokens by their bytes */
 } lg_bpe;
 
 bool lg_bpe_reserve(lg_bpe *bpe, size_t merges); /* once, first; false: no memory */
 void lg_bpe_add(lg_bpe *bpe, uint32_t left, uint32_t right, uint32_t rank,
-                uint32_t id); /* a later one replaces */
+                uint32_t id);    /* a later one replaces */
 bool lg_bpe_finish(lg_bpe *bpe); /* once, when merges and byte_id are there; false: no memory */
 void lg_bpe_free(lg_bpe *bpe);
 
