@@ -183,6 +183,7 @@ static void multiply(const lg_weight *weight, const void *x, size_t rows, float 
     const bool native = weight->compute->native_bf16, widen = weight->stored_bf16 && !native;
     const size_t n_in = weight->n_in, n_out = weight->n_out, n_block = weight->n_block;
     const size_t pair = weight->stored_bf16 ? 2 : 1, per_word = native ? 2 : 1;
+    const uint32_t *data = weight->data;
     lg_block_product *product = native ? block->product_bf16 : block->product;
     size_t last =
         n_out % block->lanes ? n_out / n_block * n_block : n_out; /* results from here on go to room->last */
@@ -196,8 +197,14 @@ static void multiply(const lg_weight *weight, const void *x, size_t rows, float 
             lda = CHUNK / per_word;
         }
         for (size_t n = 0; n < n_out; n += n_block) {
-            const uint32_t *packed =
-                (const uint32_t *)weight->data + (n * weight->block_rows + k * n_block) / pair;
+            const uint32_t *packed = data + (n * weight->block_rows + k * n_block) / pair;
+            const char *next =
+                (const char *)(packed + weight->block_rows * n_block / pair); /* block, same channels */
+            if (n + n_block >= n_out) next = (const char *)(data + (k + CHUNK) * n_block / pair);
+            const char *end =
+                next + (n + n_block < n_out || k + CHUNK < n_in ? depth * n_block * 4 / pair : 0);
+            const size_t ahead =
+                round_up(depth * n_block * 4 / pair / ((rows + block->rows - 1) / block->rows), 64);
             const void *b = packed;
             if (widen) {
                 weight->compute->kernels->widen_pairs(room->wide, packed, (depth + 1) / 2, n_block);
@@ -207,6 +214,9 @@ static void multiply(const lg_weight *weight, const void *x, size_t rows, float 
             float *c = n < last ? y + n : room->last;
             size_t ldc = n < last ? ldy : n_block;
             for (size_t t = 0, height; t < rows; t += height) {
+                for (const char *stop = end - next < (ptrdiff_t)ahead ? end : next + ahead; next < stop;
+                     next += 64)
+                    __builtin_prefetch(next, 0, 2);
                 height = next_height(rows - t, block->rows);
                 product(height, width, words, a + t * lda, lda, b, n_block, c + t * ldc, ldc,
                         k ? ones : NULL);
