@@ -53,8 +53,8 @@ cmp whole/scores killed/scores || fail "a killed run ended with other bytes"
 
 # Ctrl-C: exit code 130, what to do next, and the journal.
 run stopped all.data
-for i in 1 2 3 4 5 6 7 8 9 10; do [ -e stopped/scores.journal ] && break; sleep 0.1; done
-kill -TERM $pid
+while [ ! -e stopped/scores.journal ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
+kill -TERM $pid 2>/dev/null
 wait $pid
 code=$?
 if [ -e stopped/scores ]; then

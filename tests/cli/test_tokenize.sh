@@ -108,8 +108,8 @@ i=0
 while [ $i -lt 40 ]; do cat some.jsonl; i=$((i + 1)); done >many.jsonl
 "$LOSSGAP" tokenize many.jsonl --tokenizer tok -o no --threads 1 >out 2>err &
 pid=$!
-sleep 0.1
-kill -TERM $pid
+while kill -0 $pid 2>/dev/null && ! ls -l /proc/$pid/fd 2>/dev/null | grep -q many.jsonl; do sleep 0.01; done
+kill -TERM $pid 2>/dev/null # it reads, so it has armed its signals
 wait $pid
 code=$?
 if [ $code -ne 0 ]; then # it may have been quicker
