@@ -46,6 +46,7 @@ static const struct {
     {"attention_bias", 0},
     {"mlp_bias", 0},
     {"use_bias", 0},
+    {"rope_interleaved", 0},
     {"num_experts", 0},
     {"num_local_experts", 0},
     {"n_routed_experts", 0},
