@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "store/table_writer.h"
+#include "lossgap/tag.h"
 #include "tag/tag_internal.h"
 
 enum {

@@ -4,27 +4,8 @@
 #ifndef LG_TAG_TAG_INTERNAL_H
 #define LG_TAG_TAG_INTERNAL_H
 
-#include "lossgap/tag.h"
-
-/* Classes of characters. A byte has the class of the character that it belongs to. */
-typedef enum lg_char_class {
-    LG_CLASS_WHITESPACE,  /* Unicode White_Space */
-    LG_CLASS_WORD,        /* letters, marks, _ */
-    LG_CLASS_NUMBER,      /* N */
-    LG_CLASS_PUNCTUATION, /* P, S */
-    LG_CLASS_OTHER,       /* the rest; U+FFFD and bytes that are no UTF-8 */
-} lg_char_class;
-enum { LG_CLASS_MASK = 7, LG_CLASS_IN_WORD = 8 }; /* IN_WORD: letters, marks, decimal digits, _ */
-
-/* Spans of one document, in order, without overlap; offsets from the document's first byte. */
-typedef struct lg_spans {
-    uint64_t *begin, *end; /* [count] */
-    uint16_t *tag;         /* [count] index into the family's tags */
-    size_t count, capacity;
-} lg_spans;
-
-bool lg_spans_add(lg_spans *spans, uint64_t begin, uint64_t end, uint16_t tag); /* false: no memory */
-void lg_spans_free(lg_spans *spans);
+#include "lossgap/dataset.h"
+#include "tag/spans.h"
 
 /* One document as a family sees it. */
 typedef struct lg_tag_document {
@@ -73,9 +54,6 @@ typedef struct lg_tag_family {
 } lg_tag_family;
 
 extern const lg_tag_family *const lg_tag_families[]; /* NULL-terminated */
-
-/* classes.c: classes [n_bytes] of TEXT. */
-void lg_classify(const char *text, size_t n_bytes, uint8_t *classes);
 
 /* tag.c: fills a U8 column by the single-value rule: the tag (plus one; 0: none) of the span that holds the
    token's first byte that is not white space. */
