@@ -66,6 +66,10 @@ extern const struct lg_family_row {
     bool open;  /* an open class: new words join it */
 } lg_families[LG_N_FAMILIES];
 
+/* The family of a part of speech. TAGSET: "brown" (lower case), "upos" or "penn". A tag that it does not know
+   is LG_FAMILY_OTHER. */
+lg_family lg_family_of_tag(const char *tagset, const char *tag);
+
 /* Delimiters: 0 is none; else 1 + 2 × kind + (0 opening, 1 closing). */
 typedef enum lg_delimiter {
     LG_NO_DELIMITER,
