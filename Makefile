@@ -8,7 +8,7 @@ BUILD   ?= $(if $(SANITIZE),build-sanitize,build)
 PREFIX  ?= /usr/local
 DESTDIR ?=
 
-PACKAGES := libpcre2-8 libutf8proc libxxhash libzstd zlib
+PACKAGES := libpcre2-8 libutf8proc libxxhash libzstd zlib tree-sitter
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion
 LG_CFLAGS := -std=c17 -D_GNU_SOURCE -DLG_VERSION='"$(VERSION)"' -DLG_FLAGS='"$(CFLAGS)$(if $(SANITIZE), sanitize=$(SANITIZE))"' -Iinclude -Isrc -fPIC -fvisibility=hidden \
@@ -24,9 +24,18 @@ ISA_avx512bf16 := $(ISA_avx512) -mavx512bf16
 endif
 isa_flags = $(ISA_$(lastword $(subst _, ,$(basename $(notdir $1)))))
 
+# Grammars of tree-sitter: foreign C, fetched once (GRAMMARS=DIR: where to), renamed so that they clash with nobody's own.
+# Their parsers are tables, which sanitizers slow down and learn nothing from; their scanners are code.
+GRAMMARS  ?= grammars/cache
+LANGUAGES := $(shell sed -n 's/^\([a-z]*\) .*/\1/p' grammars/packages)
+GRAMMAR_OBJ := $(foreach l,$(LANGUAGES),grammars/$l/parser.o grammars/$l/scanner.o)
+GRAMMAR_CFLAGS = -std=c11 -O2 -w -fPIC -fvisibility=hidden -DTREE_SITTER_HIDE_SYMBOLS $(call grammar_names,$(firstword $(subst /, ,$*))) \
+                 -I$(GRAMMARS)/$(*D) $(if $(SANITIZE_SCANNER)$(findstring address,$(SANITIZE)),$(if $(findstring scanner,$*),-g -fsanitize=address))
+grammar_names = -Dtree_sitter_$1=lg_grammar_$1 $(foreach f,create destroy scan serialize deserialize,-Dtree_sitter_$1_external_scanner_$f=lg_grammar_$1_$f)
+
 LIB_SRC := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c)))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
-LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(GRAMMAR_OBJ:%=$(BUILD)/%)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 UNIT    := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c tests/property/test_*.c)))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard bench/bench_*.c)))
@@ -43,6 +52,12 @@ $(BUILD)/lossgap: $(CLI_OBJ) $(BUILD)/liblossgap.a
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LG_CFLAGS) $(if $(findstring src/kernels/,$<)$(findstring src/layers/,$<),-O3) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
+$(BUILD)/grammars/%.o: $(GRAMMARS)/ready
+	@mkdir -p $(@D)
+	$(CC) $(GRAMMAR_CFLAGS) -c -o $@ $(GRAMMARS)/$*.c
+$(GRAMMARS)/ready: grammars/packages grammars/fetch
+	@grammars/fetch $(GRAMMARS)
+	@touch $@
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/liblossgap.a
 	$(CC) $(CFLAGS) $(LG_CFLAGS) -o $@ $^ $(LG_LIBS) -lcmocka
 $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/liblossgap.a
@@ -70,7 +85,11 @@ FUZZ_CFLAGS = $(filter-out -fopenmp,$(LG_CFLAGS)) -Wno-unknown-pragmas -O1 -g -f
 build-fuzz/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	clang $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
-build-fuzz/fuzz_%: build-fuzz/tests/fuzz/fuzz_%.o $(FUZZ_SRC:%.c=build-fuzz/%.o)
+build-fuzz/grammars/%.o: SANITIZE_SCANNER = yes
+build-fuzz/grammars/%.o: $(GRAMMARS)/ready
+	@mkdir -p $(@D)
+	clang $(GRAMMAR_CFLAGS) -c -o $@ $(GRAMMARS)/$*.c
+build-fuzz/fuzz_%: build-fuzz/tests/fuzz/fuzz_%.o $(FUZZ_SRC:%.c=build-fuzz/%.o) $(GRAMMAR_OBJ:%=build-fuzz/%)
 	clang -g -fsanitize=fuzzer,address,undefined -o $@ $^ $(filter-out -ldnnl,$(LG_LIBS))
 fuzz: $(FUZZ) ## each reader against libFuzzer for FUZZ_SECONDS
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZ)
