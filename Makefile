@@ -63,7 +63,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/liblossgap.a
 $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/liblossgap.a
 	$(CC) $(CFLAGS) $(LG_CFLAGS) -o $@ $^ $(LG_LIBS)
 
-tests: $(UNIT)
+tests: $(UNIT) $(BUILD)/tests/cli/leaves
 check: all tests ## build and run every test
 	@BUILD=$(BUILD) tests/run
 check-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer

@@ -1,0 +1,19 @@
+/* What the two files of Python share. */
+#ifndef LG_TAG_CODE_PYTHON_H
+#define LG_TAG_CODE_PYTHON_H
+
+#include "tag/code_internal.h"
+
+/* The tag of a name that is read as a value: builtin or identifier. */
+uint16_t lg_python_name_tag(const char *text, size_t length);
+/* The tag of a comment that begins at BEGIN. */
+uint16_t lg_python_comment_tag(const lg_code_walk *walk, size_t begin, size_t end);
+/* The tag of the inside of a string whose prefix and quotes begin at BEGIN. */
+uint16_t lg_python_string_tag(const lg_code_walk *walk, size_t begin);
+/* The tag of a number. */
+uint16_t lg_python_number_tag(const char *text, size_t length);
+
+/* code_python_lex.c: the plain lexer. */
+void lg_python_lex(lg_code_walk *walk, size_t begin, size_t end);
+
+#endif
