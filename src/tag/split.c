@@ -39,6 +39,13 @@ static bool listed(const cutter *c, lg_word_list list, size_t begin, size_t end)
     return lg_listed(list, c->text + begin, end - begin);
 }
 
+/* Whether PREFIX stands at I, in any case. */
+static bool starts_with(const cutter *c, size_t i, const char *prefix) {
+    for (size_t k = 0; prefix[k]; k++)
+        if ((at(c, i + k) | 0x20) != (prefix[k] | 0x20)) return false;
+    return true;
+}
+
 static void emit(cutter *c, size_t begin, size_t end) {
     if (end > begin && !lg_spans_add(c->words, begin, end, 0)) c->failed = true;
 }
@@ -114,13 +121,6 @@ static size_t url_end(const cutter *c, size_t begin, size_t i) {
     return trim(c, begin, i);
 }
 
-static bool starts_with(const cutter *c, size_t i, const char *prefix) {
-    size_t k = 0;
-    for (; prefix[k]; k++)
-        if ((at(c, i + k) | 0x20) != (prefix[k] | 0x20)) return false;
-    return true;
-}
-
 /* The end of the URL, mail address or file name that begins at I, whose first run of letters ends at RUN; or
  * I. */
 static size_t address(cutter *c, size_t i, size_t run) {
@@ -191,17 +191,32 @@ static bool is_clitic(const cutter *c, size_t begin, size_t end) {
 
 /* --- words of letters ---------------------------------------------------------------------------------- */
 
-/* Whether the period at DOT ends its sentence although an abbreviation may stand before it. */
-static bool sentence_ends(const cutter *c, size_t dot) {
-    size_t i = dot + 1, quote;
-    while (i < c->end && (strchr("\")]", c->text[i]) || (quote = single_quote(c, i)))) i++;
-    if (i < c->end) return false;
+/* The end of the run of letters at I, anywhere in the text, or a place too far for any list. */
+static size_t short_run(const cutter *c, size_t i) {
+    size_t last = i;
+    while (last < c->n_bytes && last <= i + LG_LONGEST_LISTED && lg_is_wordy(c->classes, last)) last++;
+    return last;
+}
+
+/* Whether the word at I is capitalised and of those that often begin a sentence. */
+static bool starter(const cutter *c, size_t i) {
+    size_t last = short_run(c, i);
+    return lg_is_capital(c->text, i, c->n_bytes) && lg_listed(LG_LIST_STARTER, c->text + i, last - i) &&
+           (last == i + 1 || !lg_is_capital(c->text, i + 1, c->n_bytes));
+}
+
+/* Whether the period at DOT ends its sentence although the letters [begin, DOT) are abbreviated. */
+static bool sentence_ends(const cutter *c, size_t begin, size_t dot) {
+    if (at(c, dot + 1) == ')') return false;
+    size_t i = dot + 1;
+    for (size_t quote; i < c->end; i += quote) {
+        quote = strchr("\")]", at(c, i) ? at(c, i) : ' ') ? 1 : single_quote(c, i);
+        if (!quote) return false;
+    }
     size_t next = peek(c, i);
     if (next == c->n_bytes) return true;
-    if (!lg_is_capital(c->text, next, c->n_bytes)) return false;
-    size_t last = next;
-    while (last < c->n_bytes && last < next + LG_LONGEST_LISTED && lg_is_wordy(c->classes, last)) last++;
-    return lg_listed(LG_LIST_STARTER, c->text + next, last - next);
+    if (dot - begin == 3 && starts_with(c, begin, "etc")) return lg_is_capital(c->text, next, c->n_bytes);
+    return starter(c, next);
 }
 
 /* Whether the period at DOT after the letters [begin, DOT) belongs to them. */
@@ -213,15 +228,16 @@ static bool keeps_period(const cutter *c, size_t begin, size_t dot) {
     if (n == 1) { /* an initial */
         char b = c->text[begin];
         bool name = next < c->n_bytes && lg_is_capital(c->text, next, c->n_bytes);
-        if (b >= 'a' && b <= 'z') return number && strchr("bcdmpv", b);
+        if (b >= 'a' && b <= 'z') /* (b. March 1950), p. 5 */
+            return strchr("bcdmprv", b) && (number || (begin > c->begin && c->text[begin - 1] == '('));
         if (b < 'A' || b > 'Z' || next == c->n_bytes) return false;
-        if (!name) return next < c->n_bytes && (c->text[next] == ',' || c->text[next] == '&');
+        if (!name)
+            return c->text[next] == ',' || c->text[next] == '&' ||
+                   (b != 'I' && c->text[next] >= 'a' && c->text[next] <= 'z');
         if (c->words->count == 0) return true;
-        size_t before = c->words->count - 1;
-        size_t last = next;
-        while (last < c->n_bytes && last < next + LG_LONGEST_LISTED && lg_is_wordy(c->classes, last)) last++;
-        if (lg_listed(LG_LIST_STARTER, c->text + next, last - next)) return false;
-        return b != 'I' || lg_is_capital(c->text, c->words->begin[before], c->n_bytes);
+        if (starter(c, next)) return false;
+        size_t before = (size_t)c->words->begin[c->words->count - 1];
+        return b != 'I' || lg_is_capital(c->text, before, c->n_bytes);
     }
     if (listed(c, LG_LIST_TITLE, begin, dot) && lg_is_capital(c->text, begin, dot) && next < c->n_bytes)
         return true;
@@ -229,7 +245,7 @@ static bool keeps_period(const cutter *c, size_t begin, size_t dot) {
     bool known = listed(c, LG_LIST_ABBREVIATION, begin, dot) ||
                  (lg_is_capital(c->text, begin, dot) && listed(c, LG_LIST_CAPITALISED, begin, dot));
     if (!known) return false;
-    return c->style == LG_SPLIT_WHOLE || !sentence_ends(c, dot);
+    return c->style == LG_SPLIT_WHOLE || starts_with(c, begin, "al.") || !sentence_ends(c, begin, dot);
 }
 
 /* The end of the acronym whose first letter is at I ("U.S.", "e.g.", "p.m"); or I. */
@@ -239,9 +255,11 @@ static size_t acronym(const cutter *c, size_t i) {
     if (k == i) return i;
     k++;
     if (at(c, k) != '.' || at(c, k + 1) == '.') return k;
-    if (c->style == LG_SPLIT_WHOLE || !sentence_ends(c, k)) return k + 1;
-    bool kept = k - i == 3 && (!strncmp(c->text + i, "U.S", 3) || !strncmp(c->text + i, "D.C", 3));
-    return kept && peek(c, k + 1) < c->n_bytes ? k + 1 : k;
+    if (c->style == LG_SPLIT_WHOLE || !sentence_ends(c, i, k)) return k + 1;
+    static const char always[][4] = {"U.S", "D.C", "P.S", "i.e", "e.g"};
+    for (size_t a = 0; a < sizeof always / sizeof *always; a++)
+        if (k - i == 3 && starts_with(c, i, always[a]) && peek(c, k + 1) < c->n_bytes) return k + 1;
+    return k;
 }
 
 static bool joins_hyphen(const cutter *c, size_t begin, size_t hyphen) {
@@ -253,7 +271,11 @@ static bool joins_hyphen(const cutter *c, size_t begin, size_t hyphen) {
             char b = c->text[begin], d = c->text[hyphen + 1];
             return (b | 0x20) == 'e' && d >= 'a' && d <= 'z';
         }
-        return true;
+        if (!capital(c, begin) || !capital(c, hyphen + 1)) return true;
+        static const char names[][8] = {"non-", "pro-", "anti-", "pre-", "post-", "mid-", "counter"};
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) /* Pro-Beijing, but Pan - Am */
+            if (starts_with(c, begin, names[k])) return true;
+        return false;
     }
     size_t end = hyphen + 1;
     while (end < hyphen + LG_LONGEST_LISTED && wordy(c, end)) end++;
@@ -262,6 +284,21 @@ static bool joins_hyphen(const cutter *c, size_t begin, size_t hyphen) {
 
 static size_t cut_letters(cutter *c, size_t begin) {
     size_t end = word_run(c, begin), part = begin; /* PART: after the last joiner */
+    if (c->text[begin] == '_') {                   /* marks emphasis: _word_ */
+        end = begin + 1;
+        while (at(c, end) == '_') end++;
+        emit(c, begin, end);
+        return end;
+    }
+    while (c->text[end - 1] == '_') end--;
+    if (lg_is_digit(c->text[end - 1])) { /* Rs500 */
+        size_t code = begin;
+        while (code < begin + 4 && letter(c, code)) code++;
+        if (digit(c, code) && listed(c, LG_LIST_CURRENCY, begin, code)) {
+            emit(c, begin, code);
+            return code;
+        }
+    }
     if (end >= c->end) {
         emit_letters(c, begin, end);
         return end;
@@ -293,6 +330,19 @@ static size_t cut_letters(cutter *c, size_t begin) {
             }
             bool n_t = after - end - quote == 1 && (c->text[end + quote] | 0x20) == 't' && end - begin > 1 &&
                        (c->text[end - 1] | 0x20) == 'n';
+            if (after - end - quote == 2 && (c->text[after - 1] | 0x20) == 'a') { /* I'ma, wasn'ta */
+                char first = (char)(c->text[end + quote] | 0x20), last = (char)(c->text[end - 1] | 0x20);
+                size_t cut = first == 'm' && last == 'i' && end - begin == 1  ? end
+                             : first == 't' && last == 'n' && end - begin > 1 ? end - 1
+                                                                              : begin;
+                if (cut > begin) {
+                    emit(c, begin, cut);
+                    emit(c, cut, after - 1);
+                    begin = part = after - 1;
+                    end = after;
+                    continue;
+                }
+            }
             if (n_t || (is_clitic(c, end + quote, after) && !digit(c, end - 1))) {
                 size_t cut = n_t ? end - 1 : end;
                 emit(c, begin, cut);
@@ -324,7 +374,7 @@ static size_t cut_letters(cutter *c, size_t begin) {
             if (n <= 2 && letter(c, end + 1)) {
                 size_t k = word_run(c, end + 1);
                 if (k - part <= 5 && listed(c, LG_LIST_ABBREVIATION, part, k)) {
-                    end = k + (at(c, k) == '.' && !sentence_ends(c, k));
+                    end = k + (at(c, k) == '.' && !sentence_ends(c, part, k));
                     break;
                 }
             }
@@ -344,22 +394,32 @@ static size_t cut_letters(cutter *c, size_t begin) {
         }
         if (b == '/' && wordy(c, end + 1)) { /* w/o, l/c */
             size_t after = word_run(c, end + 1);
-            bool with = end - part == 1 && (c->text[part] | 0x20) == 'w' && after - end <= 4 &&
-                        (c->text[end + 1] | 0x20) == 'o';
-            if (c->style == LG_SPLIT_WHOLE || with ||
-                (end - part == 1 && after - end == 2 && at(c, after) != '/')) {
+            bool first = end - begin == 1 && (begin == c->begin || c->text[begin - 1] != '/');
+            bool listed_one =
+                (starts_with(c, begin, "w/o") && after - end <= 4) || starts_with(c, begin, "s/he");
+            if (c->style == LG_SPLIT_WHOLE || (first && listed_one) ||
+                (first && after - end == 2 && at(c, after) != '/' && !starts_with(c, begin, "c/o"))) {
                 part = end + 1;
                 end = after;
                 continue;
             }
+        }
+        if (b == '/' && end - begin == 1 && (c->text[begin] | 0x20) == 'w') {
+            end++;
+            break;
+        }
+        if (b == '-' && (c->text[begin] | 0x20) == 'x' && end - begin == 2 && digit(c, begin + 1)) {
+            size_t k = end + 1; /* x3-9890 */
+            while (k < end + 6 && digit(c, k)) k++;
+            if (k == end + 5 && !wordy(c, k)) end = k;
+            break;
         }
         if ((b == '*' || b == '$') && letter(c, end + 1)) { /* f*ck, me$$age */
             part = end + 1;
             end = word_run(c, part);
             continue;
         }
-        if (b == '$' && end - begin <= 2 && capital(c, begin) && capital(c, end - 1) && digit(c, end + 1))
-            end++; /* US$ */
+        if (b == '$' && end - begin <= 2 && capital(c, begin) && capital(c, end - 1)) end++; /* US$ */
         break;
     }
     if (part == begin) emit_letters(c, begin, end);
@@ -413,6 +473,11 @@ static size_t number_end(const cutter *c, size_t i) {
         bool day = at_most(c, i, end, 12) && at_most(c, second, last, 31) && length[0] <= 2 && length[1] <= 2;
         bool fraction = length[0] == 1 && length[1] == 1 && c->text[i] < c->text[second];
         if (n == 2 && day && !fraction && !letter(c, last)) return last;
+        if (n == 2 && length[0] == 3 && length[1] == 3 && at(c, last) == '-') { /* 713/853-6197 */
+            size_t k = last + 1;
+            while (k < last + 6 && digit(c, k)) k++;
+            if (k == last + 5) return k;
+        }
         return end;
     }
     size_t first = end - i;
@@ -422,6 +487,12 @@ static size_t number_end(const cutter *c, size_t i) {
         if (b == ',' && thousands && digit(c, end + 1) && digit(c, end + 2) && digit(c, end + 3) &&
             !digit(c, end + 4)) {
             end += 4;
+        } else if (b == ',' && c->style == LG_SPLIT_TREEBANK && digit(c, end + 1) &&
+                   c->text[c->begin] != '[' && c->text[c->begin] != '(' &&
+                   at(c, i - 1) != ',') { /* 3,50 but not [1,2] */
+            size_t k = end + 1;
+            while (k < end + 4 && digit(c, k)) k++;
+            return k < end + 4 && at(c, k) != ',' && !wordy(c, k) ? k : end;
         } else if ((b == '.' || b == ':') && digit(c, end + 1)) {
             end = digits(c, end + 1);
             thousands = false;
@@ -432,7 +503,7 @@ static size_t number_end(const cutter *c, size_t i) {
 }
 
 static size_t cut_number(cutter *c, size_t begin, size_t i) {
-    size_t whole = address(c, begin, word_run(c, i));
+    size_t whole = address(c, begin, digits(c, i));
     if (whole > begin && i == begin) {
         emit(c, begin, whole);
         return whole;
@@ -454,8 +525,26 @@ static size_t cut_number(cutter *c, size_t begin, size_t i) {
         emit(c, begin, end);
         return end;
     }
+    if ((at(c, end) | 0x20) == 'x' && digit(c, end + 1) && end - begin < 6) { /* 3x5 */
+        emit(c, begin, end);
+        emit(c, end, end + 1);
+        return end + 1;
+    }
+    if (at(c, end) == '\xC2' && at(c, end + 1) == '\xBA') { /* 10º */
+        emit(c, begin, end);
+        emit(c, end, end + 2);
+        return end + 2;
+    }
     if (wordy(c, end)) {
-        size_t after = word_run(c, end);
+        size_t after = word_run(c, end), square = after;
+        if (after - end > 2 && c->text[after - 2] == '\xC2' && (c->text[after - 1] & 0xFE) == 0xB2)
+            square -= 2;
+        if (square < after && listed(c, LG_LIST_UNIT, end, square)) { /* 5km² */
+            emit(c, begin, end);
+            emit(c, end, square);
+            emit(c, square, after);
+            return after;
+        }
         size_t quote = single_quote(c, after);
         bool stop = !wordy(c, after + 1) || at(c, after) != '.';
         if (after < c->end && at(c, after) == '.' && after - end == 1 && letter(c, after + 1)) { /* 5p.m. */
@@ -473,8 +562,13 @@ static size_t cut_number(cutter *c, size_t begin, size_t i) {
         end = after;
     }
     size_t quote = single_quote(c, end);
-    if (quote && (at(c, end + quote) | 0x20) == 's' && !wordy(c, end + quote + 1))
-        end += quote + 1; /* 1980's */
+    if (quote && (at(c, end + quote) | 0x20) == 's' && !wordy(c, end + quote + 1)) { /* 1980's, but 2003 's */
+        if (c->text[end - 1] != '0' && end - begin > 2) {
+            emit(c, begin, end);
+            begin = end;
+        }
+        end += quote + 1;
+    }
     emit(c, begin, end);
     return end;
 }
@@ -497,6 +591,7 @@ static size_t emoticon(const cutter *c, size_t i) {
         k += at(c, k + 1) == '-' ? 2 : 1;
         return k >= c->end || strchr(".,!?", c->text[k]) ? k : i;
     }
+    if (b == '-') return at(c, k) == '_' && at(c, k + 1) == '-' && !wordy(c, k + 2) ? k + 2 : i;
     if (b == '>' && at(c, k) == ':' && at(c, k + 1) == '(') return k + 2;
     if (b != ':' && b != ';' && b != '=') return i;
     if (i > c->begin && digit(c, i - 1)) return i;
@@ -562,7 +657,7 @@ static size_t cut_punctuation(cutter *c, size_t i) {
     case '\'':
     case '`':
         if (at(c, i + 1) == b) {
-            end = i + 2;
+            end = b == '`' ? run_of(c, i, "`") : i + 2;
             break;
         }
         /* fall through */
@@ -602,6 +697,7 @@ static size_t cut_punctuation(cutter *c, size_t i) {
             break;
         }
         end = run_of(c, i, "-=<>|+");
+        if (b == '<' && at(c, i + 1) == '>') end = i + 1;
         if (b == '<' || b == '>') {
             if (c->text[end - 1] == '-' && end - i > 1 && b == '>' && at(c, i + 1) == '-' && wordy(c, end))
                 end = i + 1;
@@ -625,8 +721,10 @@ static size_t cut_punctuation(cutter *c, size_t i) {
     case '@':
         if (at_start && letter(c, end)) {
             end = word_run(c, end);
-            if (at(c, end) == '-' && 0) end++;
         }
+        break;
+    case ',':
+        end = run_of(c, i, ",");
         break;
     case '$':
         if (c->style == LG_SPLIT_WHOLE && (digit(c, end) || (at(c, end) == '.' && digit(c, end + 1))))
@@ -691,6 +789,6 @@ bool lg_split_prose(const char *text, const uint8_t *classes, size_t n_bytes, lg
         cut_chunk(&c);
     }
     if (c.failed) return false;
-    lg_mark_sentences(text, classes, n_bytes, words, first);
+    lg_mark_sentences(text, classes, n_bytes, style, words, first);
     return true;
 }

@@ -17,6 +17,8 @@ typedef enum lg_word_list {
     LG_LIST_FILE,          /* ending of a file's name */
     LG_LIST_NEWSGROUP,     /* first label of a newsgroup */
     LG_LIST_AFTER_ITS,     /* "its" before it stands for "it's" */
+    LG_LIST_CURRENCY,      /* codes, cut from their amount: "Rs500" */
+    LG_LIST_SIGN_OFF,      /* a line of its own at the end of a letter */
     LG_LIST_STARTER,       /* often begins a sentence, hardly a name */
     LG_N_LISTS
 } lg_word_list;
@@ -31,8 +33,8 @@ bool lg_listed(lg_word_list list, const char *word, size_t n_bytes);
 size_t lg_contraction(const char *word, size_t n_bytes, size_t cuts[2]);
 
 /* Marks the words from FIRST on that begin a sentence. */
-void lg_mark_sentences(const char *text, const uint8_t *classes, size_t n_bytes, lg_spans *words,
-                       size_t first);
+void lg_mark_sentences(const char *text, const uint8_t *classes, size_t n_bytes, lg_split style,
+                       lg_spans *words, size_t first);
 
 /* Bytes of the apostrophe or single quote at AT: ' ` U+2018 U+2019; 0: none. */
 static inline size_t lg_single_quote(const char *text, size_t at, size_t end) {

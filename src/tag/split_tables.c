@@ -17,10 +17,10 @@ static const char *const abbreviation[] = {
     "pty",  "qt",   "rd",   "repr",   "rpm",    "sep",  "sept", "ser",   "sp",     "spp",   "sq",   "sr",
     "ssp",  "st",   "tech", "tel",    "tenn",   "tex",  "thur", "thurs", "trans",  "tues",  "univ", "va",
     "var",  "viz",  "vs",   "vt",     "wash",   "wis",  "wyo",  "yrs"};
-static const char *const title[] = {"adm",  "br",  "capt", "cmdr", "col",  "cpl",  "cpt",  "dr",     "fr",
-                                    "ft",   "gen", "gov",  "hon",  "insp", "lt",   "maj",  "messrs", "mlle",
-                                    "mme",  "mr",  "mrs",  "ms",   "mt",   "pres", "prof", "pvt",    "rep",
-                                    "reps", "rev", "sen",  "sgt",  "st",   "ste",  "supt"};
+static const char *const title[] = {"adm",  "br",   "capt", "cmdr", "col",  "cpl",  "cpt",  "dr",
+                                    "fr",   "gen",  "gov",  "hon",  "insp", "lt",   "maj",  "messrs",
+                                    "mlle", "mme",  "mr",   "mrs",  "ms",   "pres", "prof", "pvt",
+                                    "rep",  "reps", "rev",  "sen",  "sgt",  "supt"};
 static const char *const before_number[] = {
     "app",  "apr", "art",  "aug", "c",    "ca",  "ch",   "chap", "cir", "ed",  "eq",  "eqs",
     "feb",  "fig", "figs", "jan", "jul",  "jun", "mar",  "no",   "nos", "nr",  "op",  "p",
@@ -28,14 +28,14 @@ static const char *const before_number[] = {
 static const char *const capitalised[] = {"apr", "chas", "del", "ed",   "fri",  "geo", "jas", "jos",
                                           "jul", "jun",  "mar", "mass", "miss", "mon", "ont", "que",
                                           "sat", "sec",  "sun", "thos", "tue",  "wed", "wm"};
-static const char *const prefix[] = {
-    "a",     "agro",  "ante",  "anti",   "arch",   "be",    "bi",    "bio",   "co",   "counter",
-    "cross", "cyber", "de",    "e",      "eco",    "ex",    "extra", "hyper", "hypo", "inter",
-    "intra", "iso",   "macro", "mega",   "meta",   "micro", "mid",   "mini",  "mono", "multi",
-    "nano",  "neo",   "non",   "omni",   "over",   "pan",   "para",  "peri",  "poly", "post",
-    "pre",   "pro",   "proto", "pseudo", "psycho", "quasi", "re",    "retro", "semi", "socio",
-    "sub",   "super", "tri",   "u",      "ultra",  "un",    "uni",   "vice",  "x"};
-static const char *const suffix[] = {"esque", "ette", "fest", "gate", "itis", "less", "most", "rama", "wise"};
+static const char *const prefix[] = {"a",     "agro",    "ante",   "anti",  "arch",  "be",    "bi",   "bio",
+                                     "co",    "counter", "cross",  "cyber", "de",    "e",     "ex",   "extra",
+                                     "hyper", "hypo",    "inter",  "intra", "iso",   "macro", "mega", "meta",
+                                     "micro", "mid",     "mini",   "mono",  "multi", "nano",  "neo",  "non",
+                                     "omni",  "over",    "para",   "peri",  "poly",  "post",  "pre",  "pro",
+                                     "proto", "pseudo",  "psycho", "quasi", "re",    "retro", "semi", "socio",
+                                     "sub",   "super",   "tri",    "u",     "ultra", "un",    "uni",  "x"};
+static const char *const suffix[] = {"e", "esque", "ette", "gate", "itis", "less", "rama", "wise"};
 static const char *const unit[] = {
     "a.m",  "am",      "b",      "bhp",   "bn",     "c",       "cc",      "cm",    "day",  "days",  "dpi",
     "f",    "feet",    "ft",     "gb",    "ghz",    "hh",      "hour",    "hours", "hp",   "hr",    "hrs",
@@ -60,15 +60,19 @@ static const char *const file[] = {
 static const char *const newsgroup[] = {"alt", "ba",  "comp", "humanities", "misc", "news",
                                         "rec", "sci", "soc",  "talk",       "uk"};
 static const char *const after_its[] = {
-    "a",       "about",   "actually", "all",       "almost",     "already",  "also",      "always",
-    "amazing", "an",      "anyone",   "as",        "at",         "awesome",  "bad",       "basically",
-    "because", "been",    "better",   "between",   "called",     "cool",     "currently", "definitely",
-    "easy",    "for",     "from",     "fun",       "getting",    "going",    "gonna",     "good",
-    "great",   "greatly", "hard",     "important", "impossible", "in",       "just",      "kind",
-    "less",    "like",    "more",     "necessary", "never",      "nice",     "no",        "not",
-    "nothing", "now",     "ok",       "okay",      "only",       "possible", "pretty",    "probably",
-    "prolly",  "quite",   "really",   "simply",    "so",         "sort",     "still",     "such",
-    "the",     "time",    "to",       "too",       "true",       "very",     "worth"};
+    "a",          "about",   "actually", "all",       "almost",     "already",   "also",      "always",
+    "an",         "anyone",  "as",       "at",        "bad",        "basically", "because",   "been",
+    "better",     "between", "called",   "currently", "definitely", "easy",      "for",       "from",
+    "getting",    "going",   "gonna",    "good",      "great",      "greatly",   "hard",      "important",
+    "impossible", "in",      "just",     "less",      "like",       "more",      "necessary", "never",
+    "nice",       "no",      "not",      "nothing",   "now",        "ok",        "okay",      "only",
+    "possible",   "pretty",  "probably", "prolly",    "quite",      "really",    "simply",    "so",
+    "still",      "such",    "the",      "time",      "to",         "too",       "true",      "very",
+    "worth"};
+static const char *const currency[] = {"aud", "cad", "chf", "cny", "eur", "gbp", "hkd",
+                                       "inr", "irr", "jpy", "nzd", "rs",  "sgd", "usd"};
+static const char *const sign_off[] = {"best",      "cheers", "regards", "respectfully",
+                                       "sincerely", "thanks", "yours"};
 static const char *const starter[] = {
     "a",     "after",   "all",    "also",   "although", "an",       "and",   "another", "are",    "as",
     "at",    "because", "before", "both",   "but",      "by",       "can",   "could",   "did",    "do",
@@ -96,6 +100,8 @@ static const struct {
     [LG_LIST_FILE] = {file, sizeof file / sizeof *file},
     [LG_LIST_NEWSGROUP] = {newsgroup, sizeof newsgroup / sizeof *newsgroup},
     [LG_LIST_AFTER_ITS] = {after_its, sizeof after_its / sizeof *after_its},
+    [LG_LIST_CURRENCY] = {currency, sizeof currency / sizeof *currency},
+    [LG_LIST_SIGN_OFF] = {sign_off, sizeof sign_off / sizeof *sign_off},
     [LG_LIST_STARTER] = {starter, sizeof starter / sizeof *starter},
 };
 
@@ -122,17 +128,17 @@ static const struct {
     char word[9];
     uint8_t length, first, second;
 } contractions[] = {
-    {"aint", 4, 2, 0},    {"arent", 5, 3, 0},    {"cannot", 6, 3, 0}, {"cant", 4, 2, 0},
-    {"couldnt", 7, 5, 0}, {"didnt", 5, 3, 0},    {"doesnt", 6, 4, 0}, {"dont", 4, 2, 0},
-    {"dunno", 5, 2, 1},   {"gimme", 5, 3, 0},    {"gonna", 5, 3, 0},  {"gotta", 5, 3, 0},
-    {"hadnt", 5, 3, 0},   {"hasnt", 5, 3, 0},    {"havent", 6, 4, 0}, {"heres", 5, 4, 0},
-    {"hes", 3, 2, 0},     {"im", 2, 1, 0},       {"isnt", 4, 2, 0},   {"itll", 4, 2, 0},
-    {"ive", 3, 1, 0},     {"lemme", 5, 3, 0},    {"lets", 4, 3, 0},   {"outta", 5, 3, 0},
-    {"shes", 4, 3, 0},    {"shouldnt", 8, 6, 0}, {"thats", 5, 4, 0},  {"theres", 6, 5, 0},
-    {"theyll", 6, 4, 0},  {"theyre", 6, 4, 0},   {"theyve", 6, 4, 0}, {"wanna", 5, 3, 0},
-    {"wasnt", 5, 3, 0},   {"werent", 6, 4, 0},   {"whats", 5, 4, 0},  {"wheres", 6, 5, 0},
-    {"wont", 4, 2, 0},    {"wouldnt", 7, 5, 0},  {"youll", 5, 3, 0},  {"youre", 5, 3, 0},
-    {"youve", 5, 3, 0},
+    {"aint", 4, 2, 0},   {"alot", 4, 1, 0},    {"arent", 5, 3, 0},    {"cannot", 6, 3, 0},
+    {"cant", 4, 2, 0},   {"couldnt", 7, 5, 0}, {"didnt", 5, 3, 0},    {"doesnt", 6, 4, 0},
+    {"dont", 4, 2, 0},   {"dunno", 5, 2, 1},   {"gimme", 5, 3, 0},    {"gonna", 5, 3, 0},
+    {"gotta", 5, 3, 0},  {"hadnt", 5, 3, 0},   {"hasnt", 5, 3, 0},    {"havent", 6, 4, 0},
+    {"heres", 5, 4, 0},  {"hes", 3, 2, 0},     {"im", 2, 1, 0},       {"isnt", 4, 2, 0},
+    {"itll", 4, 2, 0},   {"ive", 3, 1, 0},     {"lemme", 5, 3, 0},    {"lets", 4, 3, 0},
+    {"outta", 5, 3, 0},  {"shes", 4, 3, 0},    {"shouldnt", 8, 6, 0}, {"thats", 5, 4, 0},
+    {"theres", 6, 5, 0}, {"theyll", 6, 4, 0},  {"theyre", 6, 4, 0},   {"theyve", 6, 4, 0},
+    {"wanna", 5, 3, 0},  {"wasnt", 5, 3, 0},   {"werent", 6, 4, 0},   {"whats", 5, 4, 0},
+    {"wheres", 6, 5, 0}, {"wont", 4, 2, 0},    {"wouldnt", 7, 5, 0},  {"youll", 5, 3, 0},
+    {"youre", 5, 3, 0},  {"youve", 5, 3, 0},
 };
 
 size_t lg_contraction(const char *word, size_t n_bytes, size_t cuts[2]) {
