@@ -207,7 +207,7 @@ static bool starter(const cutter *c, size_t i) {
 
 /* Whether the period at DOT ends its sentence although the letters [begin, DOT) are abbreviated. */
 static bool sentence_ends(const cutter *c, size_t begin, size_t dot) {
-    if (at(c, dot + 1) == ')') return false;
+    if (at(c, dot + 1) == ')' || at(c, dot + 1) == '.') return false;
     size_t i = dot + 1;
     for (size_t quote; i < c->end; i += quote) {
         quote = strchr("\")]", at(c, i) ? at(c, i) : ' ') ? 1 : single_quote(c, i);
@@ -222,7 +222,8 @@ static bool sentence_ends(const cutter *c, size_t begin, size_t dot) {
 /* Whether the period at DOT after the letters [begin, DOT) belongs to them. */
 static bool keeps_period(const cutter *c, size_t begin, size_t dot) {
     size_t n = dot - begin;
-    if (at(c, dot + 1) == '.') return false;
+    bool two = at(c, dot + 1) == '.'; /* Inc.. at the end of a sentence */
+    if (two && (at(c, dot + 2) == '.' || n == 1)) return false;
     size_t next = peek(c, dot + 1);
     bool number = next < c->n_bytes && lg_is_digit(c->text[next]);
     if (n == 1) { /* an initial */
@@ -254,7 +255,8 @@ static size_t acronym(const cutter *c, size_t i) {
     while (letter(c, k) && at(c, k + 1) == '.' && letter(c, k + 2) && !letter(c, k + 3)) k += 2;
     if (k == i) return i;
     k++;
-    if (at(c, k) != '.' || at(c, k + 1) == '.') return k;
+    if (at(c, k) != '.') return k;
+    if (at(c, k + 1) == '.') return at(c, k + 2) == '.' ? k : k + 1;
     if (c->style == LG_SPLIT_WHOLE || !sentence_ends(c, i, k)) return k + 1;
     static const char always[][4] = {"U.S", "D.C", "P.S", "i.e", "e.g"};
     for (size_t a = 0; a < sizeof always / sizeof *always; a++)
@@ -263,8 +265,15 @@ static size_t acronym(const cutter *c, size_t i) {
 }
 
 static bool joins_hyphen(const cutter *c, size_t begin, size_t hyphen) {
-    if (c->style == LG_SPLIT_WHOLE)
-        return wordy(c, hyphen + 1) || (at(c, hyphen + 1) == '$' && digit(c, hyphen + 2));
+    if (c->style == LG_SPLIT_WHOLE) { /* hard-fought, 4-$5, year-'round; long- and short-range */
+        size_t quote = single_quote(c, hyphen + 1);
+        if (hyphen + 1 == c->end) {
+            size_t next = peek(c, hyphen + 1), last = short_run(c, next);
+            return last - next <= 3 && lg_listed(LG_LIST_COORDINATOR, c->text + next, last - next);
+        }
+        return wordy(c, hyphen + 1) || (at(c, hyphen + 1) == '$' && digit(c, hyphen + 2)) ||
+               (quote && wordy(c, hyphen + 1 + quote));
+    }
     if (!wordy(c, hyphen + 1)) return false;
     if (listed(c, LG_LIST_PREFIX, begin, hyphen)) {
         if (hyphen - begin == 1) { /* e-mail, but not E-J; X-ray but not x-1 */
@@ -315,12 +324,10 @@ static size_t cut_letters(cutter *c, size_t begin) {
             size_t after = word_run(c, end + quote);
             if (after == end + quote) { /* trailing */
                 char last = (char)(c->text[end - 1] | 0x20);
-                if (c->style == LG_SPLIT_WHOLE && !c->quoted && b != '`' && (last == 's' || last == 'z') &&
-                    end - begin > 1)
-                    end += quote;
-                else if (!c->quoted && end - begin > 3 && last == 'n' && (c->text[end - 2] | 0x20) == 'i' &&
-                         b != '`')
-                    end += quote; /* goin' */
+                bool elided = listed(c, LG_LIST_ELIDED, begin, end) || /* an', goin' */
+                              (end - begin > 3 && last == 'n' && (c->text[end - 2] | 0x20) == 'i');
+                bool genitive = c->style == LG_SPLIT_WHOLE && (last == 's' || last == 'z') && end - begin > 1;
+                if (!c->quoted && b != '`' && (elided || genitive)) end += quote;
                 break;
             }
             if (c->style == LG_SPLIT_WHOLE) {
@@ -358,8 +365,8 @@ static size_t cut_letters(cutter *c, size_t begin) {
         }
         if (b == '-' && joins_hyphen(c, part, end)) {
             part = end + 1;
-            end = word_run(c, part);
-            if (end == part) end++;
+            size_t skip = at(c, part) == '$' ? 1 : single_quote(c, part);
+            end = word_run(c, part + skip);
             continue;
         }
         if (b == '.') {
@@ -678,7 +685,8 @@ static size_t cut_punctuation(cutter *c, size_t i) {
                           (after - end == 4 && starts_with(c, end, "twas")) ||
                           (after - end == 5 && starts_with(c, end, "cause"));
             bool clitic = i == c->begin && is_clitic(c, end, after) && after == c->end;
-            if (b != '`' && (year || elided || clitic)) end = after;
+            if (b != '`' && after - end == 1 && elided) end = after + single_quote(c, after); /* 'n' */
+            else if (b != '`' && (year || elided || clitic)) end = after;
             else c->quoted = true;
         } else if (k == 3 && at(c, end) == '\xE2') {
             end = cut_beyond_ascii(c, i);

@@ -17,6 +17,8 @@ typedef enum lg_word_list {
     LG_LIST_FILE,          /* ending of a file's name */
     LG_LIST_NEWSGROUP,     /* first label of a newsgroup */
     LG_LIST_AFTER_ITS,     /* "its" before it stands for "it's" */
+    LG_LIST_COORDINATOR,   /* behind the hyphen of "long- and short-range" */
+    LG_LIST_ELIDED,        /* an apostrophe stands for its end: "an'" */
     LG_LIST_CURRENCY,      /* codes, cut from their amount: "Rs500" */
     LG_LIST_SIGN_OFF,      /* a line of its own at the end of a letter */
     LG_LIST_STARTER,       /* often begins a sentence, hardly a name */

@@ -140,6 +140,14 @@ static bool is_small(const marker *m, size_t i) {
     return *word(m, i) >= 'a' && *word(m, i) <= 'z';
 }
 
+/* Whether a reference ends near after I, the word behind its bracket: [7], [citation needed] */
+static bool is_reference(const marker *m, size_t i) {
+    if (i >= m->words->count || (!is_number(m, i, 0) && !is_small(m, i))) return false;
+    for (size_t last = i + 4; i < last; i++)
+        if (is(m, i, "]")) return true;
+    return false;
+}
+
 /* Whether the line that begins at I is an item of a list, a heading or a fence. */
 static bool begins_block(const marker *m, size_t i) {
     const char *s = word(m, i);
@@ -179,8 +187,7 @@ void lg_mark_sentences(const char *text, const uint8_t *classes, size_t n_bytes,
             r = closes ? CLOSER : OPENER;
         }
         bool begins = g == BLANK_LINE;
-        if (!begins && r == OPENER && ended == TERMINATOR && is(&m, i, "[") && is(&m, i + 2, "]") &&
-            is_number(&m, i + 1, 0))
+        if (!begins && r == OPENER && ended == TERMINATOR && is(&m, i, "[") && is_reference(&m, i + 1))
             reference = true;
         bool attached = r == CLOSER || r == TERMINATOR || r == EMOTICON || reference;
         if (!begins && g != GLUED && !attached) {
@@ -205,8 +212,8 @@ void lg_mark_sentences(const char *text, const uint8_t *classes, size_t n_bytes,
             default:
                 begins = ended == DIVIDER || r == DIVIDER;
             }
-            if (i - start <= 3 && is(&m, i - 1, ",") && i - start >= 2) /* Thanks, | John */
-                begins |= listed(&m, i - 2, LG_LIST_SIGN_OFF);
+            if (i - start <= 3 && i - start >= 2 && is(&m, i - 1, ",")) /* Best wishes, | John */
+                begins |= listed(&m, start, LG_LIST_SIGN_OFF) || listed(&m, i - 2, LG_LIST_SIGN_OFF);
             if (stamp == 3 || (stamp == 2 && capital(&m, i) && !is(&m, i, "AM") && !is(&m, i, "PM")))
                 begins = true;
             if (is_number(&m, i, '/') && is_number(&m, i + 1, ':'))

@@ -5,29 +5,29 @@
 #include "tag/split_internal.h"
 
 static const char *const abbreviation[] = {
-    "a.m",  "al",   "ala",  "approx", "appt",   "apt",  "ariz", "ark",   "arrv",   "assn",  "attn", "aug",
-    "ave",  "b.sc", "bbl",  "bbls",   "blvd",   "bros", "ca",   "calif", "cf",     "cm",    "co",   "colo",
-    "comm", "conf", "conn", "corp",   "d.c",    "dba",  "dec",  "dept",  "dia",    "dist",  "div",  "doz",
-    "e.g",  "ed",   "eds",  "eg",     "encl",   "eqn",  "esp",  "esq",   "est",    "et.al", "etc",  "excl",
-    "ext",  "feb",  "fla",  "ft",     "fwd",    "ga",   "gal",  "gm",    "gms",    "govt",  "hr",   "hrs",
-    "i.e",  "ibid", "ie",   "ill",    "inc",    "incl", "intl", "jan",   "jr",     "kan",   "kg",   "km",
-    "ky",   "la",   "lb",   "lbs",    "ltd",    "m.d",  "m.sc", "md",    "messrs", "mg",    "mich", "minn",
-    "mins", "misc", "ml",   "mlle",   "mm",     "mme",  "mo",   "mont",  "mph",    "mt",    "natl", "neb",
-    "nev",  "nov",  "oct",  "okla",   "op.cit", "ore",  "oz",   "p.m",   "pa",     "penn",  "ph",   "ph.d",
-    "pty",  "qt",   "rd",   "repr",   "rpm",    "sep",  "sept", "ser",   "sp",     "spp",   "sq",   "sr",
-    "ssp",  "st",   "tech", "tel",    "tenn",   "tex",  "thur", "thurs", "trans",  "tues",  "univ", "va",
-    "var",  "viz",  "vs",   "vt",     "wash",   "wis",  "wyo",  "yrs"};
+    "a.m",  "al",   "ala",  "approx", "appt", "apt",  "ariz",   "ark",  "arrv", "assn",  "attn",   "aug",
+    "av",   "ave",  "b.sc", "bbl",    "bbls", "bldg", "blvd",   "bros", "ca",   "calif", "cf",     "cm",
+    "co",   "colo", "comm", "conf",   "conn", "corp", "d.c",    "dba",  "dec",  "dept",  "dia",    "dist",
+    "div",  "doz",  "e.g",  "ed",     "eds",  "eg",   "encl",   "eqn",  "esp",  "esq",   "est",    "et.al",
+    "etc",  "excl", "ext",  "feb",    "fla",  "ft",   "fwd",    "ga",   "gal",  "gm",    "gms",    "govt",
+    "hr",   "hrs",  "i.e",  "ibid",   "ie",   "ill",  "inc",    "incl", "intl", "jan",   "jr",     "kan",
+    "kg",   "km",   "ky",   "la",     "lb",   "lbs",  "ltd",    "m.d",  "m.sc", "md",    "messrs", "mg",
+    "mich", "minn", "mins", "misc",   "ml",   "mlle", "mm",     "mme",  "mo",   "mont",  "mph",    "mt",
+    "natl", "neb",  "nev",  "nov",    "oct",  "okla", "op.cit", "ore",  "oz",   "p.m",   "pa",     "penn",
+    "ph",   "ph.d", "pty",  "qt",     "rd",   "repr", "rpm",    "sep",  "sept", "ser",   "sp",     "spp",
+    "sq",   "sr",   "ssp",  "st",     "tech", "tel",  "tenn",   "tex",  "thur", "thurs", "trans",  "tues",
+    "univ", "va",   "var",  "viz",    "vs",   "vt",   "wash",   "wis",  "wyo",  "yrs"};
 static const char *const title[] = {"adm",  "br",   "capt", "cmdr", "col",  "cpl",  "cpt",  "dr",
                                     "fr",   "gen",  "gov",  "hon",  "insp", "lt",   "maj",  "messrs",
                                     "mlle", "mme",  "mr",   "mrs",  "ms",   "pres", "prof", "pvt",
                                     "rep",  "reps", "rev",  "sen",  "sgt",  "supt"};
 static const char *const before_number[] = {
-    "app",  "apr", "art",  "aug", "c",    "ca",  "ch",   "chap", "cir", "ed",  "eq",  "eqs",
-    "feb",  "fig", "figs", "jan", "jul",  "jun", "mar",  "no",   "nos", "nr",  "op",  "p",
-    "para", "pl",  "pp",   "ref", "refs", "sec", "sect", "sep",  "ser", "ver", "vol", "vols"};
-static const char *const capitalised[] = {"apr", "chas", "del", "ed",   "fri",  "geo", "jas", "jos",
-                                          "jul", "jun",  "mar", "mass", "miss", "mon", "ont", "que",
-                                          "sat", "sec",  "sun", "thos", "tue",  "wed", "wm"};
+    "app", "apr",  "art", "aug", "c",    "ca",  "ch",   "chap", "cir", "ed",  "eq",  "eqs",  "feb",
+    "fig", "figs", "jan", "jul", "jun",  "mar", "no",   "nos",  "nr",  "op",  "p",   "para", "pl",
+    "pp",  "pt",   "pts", "ref", "refs", "sec", "sect", "sep",  "ser", "ver", "vol", "vols"};
+static const char *const capitalised[] = {"apr", "atty", "chas", "del",  "ed",   "fri", "geo", "jas", "jos",
+                                          "jul", "jun",  "mar",  "mass", "miss", "mon", "ont", "que", "sat",
+                                          "sec", "stat", "sun",  "thos", "tue",  "wed", "wm"};
 static const char *const prefix[] = {"a",     "agro",    "ante",   "anti",  "arch",  "be",    "bi",   "bio",
                                      "co",    "counter", "cross",  "cyber", "de",    "e",     "ex",   "extra",
                                      "hyper", "hypo",    "inter",  "intra", "iso",   "macro", "mega", "meta",
@@ -69,10 +69,12 @@ static const char *const after_its[] = {
     "possible",   "pretty",  "probably", "prolly",    "quite",      "really",    "simply",    "so",
     "still",      "such",    "the",      "time",      "to",         "too",       "true",      "very",
     "worth"};
+static const char *const coordinator[] = {"and", "or", "to"};
+static const char *const elided[] = {"an", "ha", "lil", "mo", "o", "ol", "th", "wi"};
 static const char *const currency[] = {"aud", "cad", "chf", "cny", "eur", "gbp", "hkd",
                                        "inr", "irr", "jpy", "nzd", "rs",  "sgd", "usd"};
 static const char *const sign_off[] = {"best",      "cheers", "regards", "respectfully",
-                                       "sincerely", "thanks", "yours"};
+                                       "sincerely", "thank",  "thanks",  "yours"};
 static const char *const starter[] = {
     "a",     "after",   "all",    "also",   "although", "an",       "and",   "another", "are",    "as",
     "at",    "because", "before", "both",   "but",      "by",       "can",   "could",   "did",    "do",
@@ -100,6 +102,8 @@ static const struct {
     [LG_LIST_FILE] = {file, sizeof file / sizeof *file},
     [LG_LIST_NEWSGROUP] = {newsgroup, sizeof newsgroup / sizeof *newsgroup},
     [LG_LIST_AFTER_ITS] = {after_its, sizeof after_its / sizeof *after_its},
+    [LG_LIST_COORDINATOR] = {coordinator, sizeof coordinator / sizeof *coordinator},
+    [LG_LIST_ELIDED] = {elided, sizeof elided / sizeof *elided},
     [LG_LIST_CURRENCY] = {currency, sizeof currency / sizeof *currency},
     [LG_LIST_SIGN_OFF] = {sign_off, sizeof sign_off / sizeof *sign_off},
     [LG_LIST_STARTER] = {starter, sizeof starter / sizeof *starter},
