@@ -202,7 +202,16 @@ static size_t short_run(const cutter *c, size_t i) {
 static bool starter(const cutter *c, size_t i) {
     size_t last = short_run(c, i);
     return lg_is_capital(c->text, i, c->n_bytes) && lg_listed(LG_LIST_STARTER, c->text + i, last - i) &&
-           (last == i + 1 || !lg_is_capital(c->text, i + 1, c->n_bytes));
+           (last == i + 1 ? last == c->n_bytes || c->text[last] != '.'
+                          : !lg_is_capital(c->text, i + 1, c->n_bytes)); /* not an initial, not CAPITALS */
+}
+
+/* Whether the letters [begin, end) are a Roman numeral, or look like one. */
+static bool roman(const cutter *c, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; i++)
+        if (!c->text[i] || !strchr("IVXLC", c->text[i])) return false;
+    bool followed = end < c->n_bytes && c->text[end] && strchr(".,;:)", c->text[end]);
+    return end > begin + 1 || (end > begin && followed); /* Vol. I, but "no. I said" */
 }
 
 /* Whether the period at DOT ends its sentence although the letters [begin, DOT) are abbreviated. */
@@ -225,7 +234,7 @@ static bool keeps_period(const cutter *c, size_t begin, size_t dot) {
     bool two = at(c, dot + 1) == '.'; /* Inc.. at the end of a sentence */
     if (two && (at(c, dot + 2) == '.' || n == 1)) return false;
     size_t next = peek(c, dot + 1);
-    bool number = next < c->n_bytes && lg_is_digit(c->text[next]);
+    bool number = next < c->n_bytes && (lg_is_digit(c->text[next]) || roman(c, next, short_run(c, next)));
     if (n == 1) { /* an initial */
         char b = c->text[begin];
         bool name = next < c->n_bytes && lg_is_capital(c->text, next, c->n_bytes);
@@ -243,6 +252,9 @@ static bool keeps_period(const cutter *c, size_t begin, size_t dot) {
     if (listed(c, LG_LIST_TITLE, begin, dot) && lg_is_capital(c->text, begin, dot) && next < c->n_bytes)
         return true;
     if (number && listed(c, LG_LIST_BEFORE_NUMBER, begin, dot)) return true;
+    if (n > 1 && n < 8 && next < c->n_bytes && c->text[next] >= 'a' && c->text[next] <= 'z' &&
+        roman(c, begin, dot))
+        return true; /* chapter II. of */
     bool known = listed(c, LG_LIST_ABBREVIATION, begin, dot) ||
                  (lg_is_capital(c->text, begin, dot) && listed(c, LG_LIST_CAPITALISED, begin, dot));
     if (!known) return false;
@@ -367,6 +379,7 @@ static size_t cut_letters(cutter *c, size_t begin) {
             part = end + 1;
             size_t skip = at(c, part) == '$' ? 1 : single_quote(c, part);
             end = word_run(c, part + skip);
+            while (end > part + 1 && c->text[end - 1] == '_') end--;
             continue;
         }
         if (b == '.') {
@@ -750,7 +763,7 @@ static size_t cut_punctuation(cutter *c, size_t i) {
     case '(':
     case '^':
         end = emoticon(c, i);
-        if (end == i) end = i + 1;
+        if (end == i) end = b == ':' ? run_of(c, i, ":") : i + 1;
         break;
     default:
         if ((unsigned char)b >= 0x80) end = cut_beyond_ascii(c, i);

@@ -154,7 +154,9 @@ static bool begins_block(const marker *m, size_t i) {
     size_t n = length(m, i);
     bool alone = i + 1 >= m->words->count || gap_before(m, i + 1) != GLUED;
     if (*s == '#' && alone) return true;
-    if (n == 1 && (*s == '-' || *s == '*' || *s == '+' || *s == '|') && alone) return true;
+    if (n == 1 && (*s == '-' || *s == '*' || *s == '+') && alone) return true;
+    if (*s == '|' || (*s == ':' && !alone)) return true; /* of a table; :field: */
+    if (n == 3 && !memcmp(s, ">>>", 3)) return true;
     if (n == 3 && !memcmp(s, "\xE2\x80\xA2", 3)) return true; /* • */
     if (n > 2 && (*s == '`' || *s == '~' || *s == '=' || *s == '-') && s[1] == *s && s[2] == *s)
         return i + 1 >= m->words->count || gap_before(m, i + 1) >= (*s == '`' ? GLUED : LINE);

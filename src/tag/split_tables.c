@@ -50,13 +50,14 @@ static const char *const domain[] = {"au",   "be",  "biz", "br", "ca", "ch",  "c
                                      "info", "int", "io",  "it", "jp", "mil", "mx",  "net", "nl",
                                      "nz",   "org", "ru",  "se", "tv", "uk",  "us"};
 static const char *const file[] = {
-    "asp",  "aspx", "avi",  "bat",   "bib", "bmp",  "bz2",  "cfg",  "cgi",  "conf",  "cpp",  "css",
-    "csv",  "dat",  "deb",  "dll",   "dmg", "doc",  "docx", "eps",  "exe",  "flv",   "gif",  "gz",
-    "hpp",  "htm",  "html", "ico",   "ini", "iso",  "java", "jpeg", "jpg",  "js",    "json", "jsp",
-    "log",  "md",   "mkv",  "mov",   "mp3", "mp4",  "ogg",  "pdf",  "php",  "pl",    "png",  "ppt",
-    "pptx", "ps",   "py",   "rar",   "rb",  "rpm",  "rst",  "rtf",  "sh",   "shtml", "so",   "sql",
-    "svg",  "tar",  "tex",  "tgz",   "tif", "tiff", "toml", "ts",   "tsv",  "ttf",   "txt",  "url",
-    "wav",  "wmv",  "wpd",  "xhtml", "xls", "xlsx", "xml",  "xz",   "yaml", "yml",   "zip"};
+    "asp",  "aspx",        "avi",  "bat",   "bib", "bmp",  "bz2",   "cfg", "cgi",  "conf",  "cpp", "css",
+    "csv",  "dat",         "deb",  "dll",   "dmg", "doc",  "docx",  "eps", "epub", "exe",   "flv", "gif",
+    "gz",   "hpp",         "htm",  "html",  "ico", "ini",  "ipynb", "iso", "java", "jpeg",  "jpg", "js",
+    "json", "jsonl",       "jsp",  "log",   "md",  "mkv",  "mov",   "mp3", "mp4",  "npy",   "npz", "ogg",
+    "pdf",  "php",         "pl",   "png",   "ppt", "pptx", "ps",    "py",  "rar",  "rb",    "rpm", "rst",
+    "rtf",  "safetensors", "sh",   "shtml", "so",  "sql",  "svg",   "tar", "tex",  "tgz",   "tif", "tiff",
+    "toml", "ts",          "tsv",  "ttf",   "txt", "url",  "wav",   "wmv", "wpd",  "xhtml", "xls", "xlsx",
+    "xml",  "xz",          "yaml", "yml",   "zip", "zst"};
 static const char *const newsgroup[] = {"alt", "ba",  "comp", "humanities", "misc", "news",
                                         "rec", "sci", "soc",  "talk",       "uk"};
 static const char *const after_its[] = {

@@ -136,6 +136,7 @@ static void test_abbreviations(void **state) {
         {"Bring cups, forks, etc.", "Bring cups , forks , etc .", "Bring cups , forks , etc."},
         {"on Jan. 5, fig. 3, pp. 7", "on Jan. 5 , fig. 3 , pp. 7", NULL},
         {"Acme Inc. said so. Acme Inc.. Then", "Acme Inc. said so . | Acme Inc. . | Then", NULL},
+        {"Vol. II. p. 33, Chapter IV. The", "Vol. II. p. 33 , Chapter IV . | The", NULL},
         {"a Ph.D. student (b. 1950)", "a Ph.D. student ( b. 1950 )", NULL},
     };
     EXPECT_ALL(cases);
@@ -153,6 +154,7 @@ static void test_marks(void **state) {
         {"Nice :) really ;-) <3", "Nice :) really ;-) <3", NULL},
         {"a->b <= c >> d", "a -> b <= c >> d", NULL},
         {"_very_ good, *so* good", "_ very _ good , * so * good", NULL},
+        {"the _watch-pocket_ is", "the _ watch - pocket _ is", "the _ watch-pocket _ is"},
         {"#news @anna #1", "#news @anna # 1", NULL},
     };
     EXPECT_ALL(cases);
@@ -226,7 +228,9 @@ static void test_markup(void **state) {
         {"You need:\n- a bowl\n- a spoon\n* salt", "You need : | - a bowl | - a spoon | * salt", NULL},
         {"Title\n=====\nText here", "Title | ===== | Text here", NULL},
         {"Do\n```sh\nmake\nmake check\n```\nDone", "Do | ``` sh | make | make check | ``` | Done", NULL},
-        {"| a | b |\n| c | d |", "| a | b | | | c | d |", NULL}, /* the third | marks a sentence */
+        {"a|b\n|c|d", "a | b | | c | d", NULL}, /* the second | marks a sentence */
+        {":param x: It\n:return: That", ": param x : It | : return : That", NULL},
+        {">>> a = 1\n>>> b", ">>> a = 1 | >>> b", NULL},
     };
     EXPECT_ALL(cases);
 }
