@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "store/identity.h"
 #include "store/safetensors.h"
+#include "store/table_memory.h"
 
 struct lg_table {
     lg_safetensors *file;
@@ -112,13 +113,17 @@ static lg_status check_format(const lg_table *table, const char *format, lg_erro
     return LG_OK;
 }
 
-lg_status lg_table_open(const char *path, const char *format, lg_table **result, lg_error *error) {
+/* Makes a table of an open FILE, which it owns from here on, also on error. */
+static lg_status make_table(lg_safetensors *file, const char *format, lg_table **result, lg_error *error) {
     *result = NULL;
     lg_table *table = calloc(1, sizeof *table);
-    if (!table) return lg_fail_memory(error);
+    if (!table) {
+        lg_safetensors_close(file);
+        return lg_fail_memory(error);
+    }
     pthread_mutex_init(&table->lock, NULL);
-    lg_status status = lg_safetensors_open(path, &table->file, error);
-    if (status) goto done;
+    table->file = file;
+    lg_status status = LG_OK;
     const char *text = lg_safetensors_metadata(table->file, "lossgap");
     if (text && (status = read_provenance(table, text, error))) goto done;
     if (format && (status = check_format(table, format, error))) goto done;
@@ -128,6 +133,21 @@ done:
     if (status) lg_table_close(table);
     else *result = table;
     return status;
+}
+
+lg_status lg_table_open(const char *path, const char *format, lg_table **table, lg_error *error) {
+    lg_safetensors *file;
+    *table = NULL;
+    lg_status status = lg_safetensors_open(path, &file, error);
+    return status ? status : make_table(file, format, table, error);
+}
+
+lg_status lg_table_parse(const unsigned char *data, size_t size, const char *name, const char *format,
+                         lg_table **table, lg_error *error) {
+    lg_safetensors *file;
+    *table = NULL;
+    lg_status status = lg_safetensors_parse(data, size, name, &file, error);
+    return status ? status : make_table(file, format, table, error);
 }
 
 void lg_table_close(lg_table *table) {
