@@ -58,6 +58,8 @@ $(BUILD)/grammars/%.o: $(GRAMMARS)/ready
 $(GRAMMARS)/ready: grammars/packages grammars/fetch
 	@grammars/fetch $(GRAMMARS)
 	@touch $@
+# The taggers' models are part of the library.
+$(BUILD)/src/tag/pos_builtin.o build-fuzz/src/tag/pos_builtin.o: $(wildcard data/*.safetensors)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/liblossgap.a
 	$(CC) $(CFLAGS) $(LG_CFLAGS) -o $@ $^ $(LG_LIBS) -lcmocka
 $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/liblossgap.a

@@ -119,6 +119,7 @@ int cmd_import(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_tag(int argc, char **argv);
+int cmd_tagger(int argc, char **argv);
 int cmd_tokenize(int argc, char **argv);
 
 #endif

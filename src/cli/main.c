@@ -24,6 +24,7 @@ static const struct command {
     {"gap", cmd_gap, "say where one model predicts better than another, by category", NULL},
     {"export", cmd_export, "write the per-token table as JSONL or CSV", "Look"},
     {"inspect", cmd_inspect, "say what is in an artefact, a checkpoint or a tokenizer", NULL},
+    {"tagger", cmd_tagger, "make or measure a tagger of parts of speech", NULL},
     {"help", cmd_help, "say what a command does", NULL},
     {"version", cmd_version, "say what this build is", NULL},
 };
