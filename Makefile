@@ -8,7 +8,7 @@ BUILD   ?= $(if $(SANITIZE),build-sanitize,build)
 PREFIX  ?= /usr/local
 DESTDIR ?=
 
-PACKAGES := libpcre2-8 libutf8proc libxxhash libzstd zlib tree-sitter
+PACKAGES := libpcre2-8 libutf8proc libxxhash libzstd zlib
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion
 LG_CFLAGS := -std=c17 -D_GNU_SOURCE -DLG_VERSION='"$(VERSION)"' -DLG_FLAGS='"$(CFLAGS)$(if $(SANITIZE), sanitize=$(SANITIZE))"' -Iinclude -Isrc -fPIC -fvisibility=hidden \
@@ -28,14 +28,18 @@ isa_flags = $(ISA_$(lastword $(subst _, ,$(basename $(notdir $1)))))
 # Their parsers are tables, which sanitizers slow down and learn nothing from; their scanners are code.
 GRAMMARS  ?= grammars/cache
 LANGUAGES := $(shell sed -n 's/^\([a-z]*\) .*/\1/p' grammars/packages)
-GRAMMAR_OBJ := $(foreach l,$(LANGUAGES),grammars/$l/parser.o grammars/$l/scanner.o)
+GRAMMAR_OBJ := grammars/walker.o $(foreach l,$(LANGUAGES),grammars/$l/parser.o grammars/$l/scanner.o)
+# tree-sitter itself, from its static library, becomes part of the one object that uses it: its symbols stay inside, and its
+# memory comes from src/tag/code_memory.c, as that of the scanners does.
+TREE_SITTER = $(shell pkg-config --variable=libdir tree-sitter)/libtree-sitter.a
+own_memory  = objcopy $(foreach f,malloc calloc realloc free,--redefine-sym $f=lg_tree_$f) --redefine-sym __assert_fail=lg_tree_assert_fail
 GRAMMAR_CFLAGS = -std=c11 -O2 -w -fPIC -fvisibility=hidden -DTREE_SITTER_HIDE_SYMBOLS $(call grammar_names,$(firstword $(subst /, ,$*))) \
                  -I$(GRAMMARS)/$(*D) $(if $(SANITIZE_SCANNER)$(findstring address,$(SANITIZE)),$(if $(findstring scanner,$*),-g -fsanitize=address))
 grammar_names = -Dtree_sitter_$1=lg_grammar_$1 $(foreach f,create destroy scan serialize deserialize,-Dtree_sitter_$1_external_scanner_$f=lg_grammar_$1_$f)
 
 LIB_SRC := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c)))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
-LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(GRAMMAR_OBJ:%=$(BUILD)/%)
+LIB_OBJ := $(patsubst %,$(BUILD)/%,$(filter-out src/tag/code_tree.o,$(LIB_SRC:.c=.o)) $(GRAMMAR_OBJ))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 UNIT    := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c tests/property/test_*.c)))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard bench/bench_*.c)))
@@ -52,9 +56,18 @@ $(BUILD)/lossgap: $(CLI_OBJ) $(BUILD)/liblossgap.a
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LG_CFLAGS) $(if $(findstring src/kernels/,$<)$(findstring src/layers/,$<),-O3) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
+$(BUILD)/grammars/tree-sitter.o build-fuzz/grammars/tree-sitter.o: Makefile
+	@mkdir -p $(@D)
+	@[ -f $(TREE_SITTER) ] || { echo "no libtree-sitter.a (Debian: libtree-sitter-dev); run ./bootstrap" >&2; exit 1; }
+	$(CC) -r -nostdlib -o $@ -Wl,--whole-archive $(TREE_SITTER)
+	$(own_memory) $@
+$(BUILD)/grammars/walker.o build-fuzz/grammars/walker.o: %/grammars/walker.o: %/src/tag/code_tree.o %/grammars/tree-sitter.o
+	$(CC) -r -nostdlib -o $@ $^
+	objcopy --wildcard --localize-symbol='ts_*' $@
 $(BUILD)/grammars/%.o: $(GRAMMARS)/ready
 	@mkdir -p $(@D)
 	$(CC) $(GRAMMAR_CFLAGS) -c -o $@ $(GRAMMARS)/$*.c
+	$(own_memory) $@
 $(GRAMMARS)/ready: grammars/packages grammars/fetch
 	@grammars/fetch $(GRAMMARS)
 	@touch $@
@@ -64,6 +77,8 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/liblossgap.a
 	$(CC) $(CFLAGS) $(LG_CFLAGS) -o $@ $^ $(LG_LIBS) -lcmocka
 $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/liblossgap.a
 	$(CC) $(CFLAGS) $(LG_CFLAGS) -o $@ $^ $(LG_LIBS)
+
+$(BUILD)/bench/bench_code: LG_LIBS += -ltree-sitter # the whole of it, to compare with
 
 tests: $(UNIT) $(BUILD)/tests/cli/leaves
 check: all tests ## build and run every test
@@ -91,7 +106,8 @@ build-fuzz/grammars/%.o: SANITIZE_SCANNER = yes
 build-fuzz/grammars/%.o: $(GRAMMARS)/ready
 	@mkdir -p $(@D)
 	clang $(GRAMMAR_CFLAGS) -c -o $@ $(GRAMMARS)/$*.c
-build-fuzz/fuzz_%: build-fuzz/tests/fuzz/fuzz_%.o $(FUZZ_SRC:%.c=build-fuzz/%.o) $(GRAMMAR_OBJ:%=build-fuzz/%)
+	$(own_memory) $@
+build-fuzz/fuzz_%: build-fuzz/tests/fuzz/fuzz_%.o $(patsubst %,build-fuzz/%,$(filter-out src/tag/code_tree.o,$(FUZZ_SRC:.c=.o)) $(GRAMMAR_OBJ))
 	clang -g -fsanitize=fuzzer,address,undefined -o $@ $^ $(filter-out -ldnnl,$(LG_LIBS))
 fuzz: $(FUZZ) ## each reader against libFuzzer for FUZZ_SECONDS
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZ)

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "tag/code_internal.h"
+#include "tag/code_memory.h"
 
 #define LG_CODE_TAG_ROW(constant, name, family, delimiter, prose)                                            \
     {name, LG_FAMILY_##family, LG_##delimiter, prose},
@@ -16,7 +17,13 @@ static const lg_code_language *const languages[LG_N_CODE_LANGUAGES] = {
 enum {
     MAX_LEVELS = 2, /* a script inside a page */
     ERROR_SYMBOL = 0xFFFF,
-    CHUNK = 4096, /* bytes that the parser gets at a time */
+    CHUNK = 256,             /* bytes that the parser gets at a time */
+    PIECE = 1 << 19,         /* bytes that are parsed together at most */
+    MAX_DEPTH = 5000,        /* brackets inside each other */
+    WORK_PER_BYTE = 1 << 20, /* more is too much, as is more memory */
+    MEMORY_PER_BYTE = 400,
+    MIN_WORK = 1 << 20,
+    MIN_MEMORY = 1 << 24,
 };
 
 /* A rule for one symbol, its names resolved. */
@@ -28,7 +35,7 @@ typedef struct symbol_rule {
 } symbol_rule;
 
 typedef struct grammar {
-    TSParser *parser;
+    const TSLanguage *language;
     symbol_rule *rules;
     uint32_t *first; /* [n_symbols] index into rules plus one; 0: none */
     uint32_t n_symbols;
@@ -36,14 +43,15 @@ typedef struct grammar {
 
 /* What one level of nested languages needs for itself. */
 typedef struct level {
+    lg_tree_heap heap;
     TSTreeCursor cursor;
-    bool has_cursor;
     lg_code_node *path; /* [n_path] from the root to the parent of the node at the cursor */
     size_t n_path, path_room;
     char *seen;
     size_t seen_room;
     lg_spans fixed;
     size_t next_fixed;
+    size_t resume; /* where the next piece begins */
 } level;
 
 struct lg_code {
@@ -60,13 +68,12 @@ lg_code *lg_code_create(void) {
 void lg_code_free(lg_code *code) {
     if (!code) return;
     for (size_t i = 0; i < LG_N_CODE_LANGUAGES; i++) {
-        ts_parser_delete(code->grammars[i].parser);
         free(code->grammars[i].rules);
         free(code->grammars[i].first);
     }
     for (size_t i = 0; i < MAX_LEVELS; i++) {
         level *l = &code->levels[i];
-        if (l->has_cursor) ts_tree_cursor_delete(&l->cursor);
+        lg_tree_free_heap(&l->heap);
         free(l->path);
         free(l->seen);
         lg_spans_free(&l->fixed);
@@ -83,7 +90,7 @@ static bool is_among(const char *names, const char *name) {
     return false;
 }
 
-/* Makes the parser and resolves the table's names, once. */
+/* Resolves the table's names, once. */
 static bool open_grammar(grammar *g, const lg_code_language *language) {
     const TSLanguage *ts = language->grammar();
     g->n_symbols = ts_language_symbol_count(ts);
@@ -109,14 +116,10 @@ static bool open_grammar(grammar *g, const lg_code_language *language) {
             else g->first[s] = (uint32_t)n_rules;
         }
     }
-    if (fine) {
-        g->parser = ts_parser_new();
-        fine = ts_parser_set_language(g->parser, ts);
-    }
+    g->language = ts;
     if (!fine) {
         free(g->rules);
         free(g->first);
-        if (g->parser) ts_parser_delete(g->parser);
         *g = (grammar){0};
     }
     return fine;
@@ -214,12 +217,10 @@ static verdict judge(const lg_code_walk *w, const grammar *g, const level *l, co
 
 static void walk_range(lg_code_walk *w, lg_code_language_id id, size_t begin, size_t end);
 
-/* Walks TREE, whose first byte is at BASE of the text. */
-static void walk_tree(lg_code_walk *w, const grammar *g, level *l, const TSTree *tree, size_t base) {
-    TSNode root = ts_tree_root_node(tree);
-    if (l->has_cursor) ts_tree_cursor_reset(&l->cursor, root);
-    else l->cursor = ts_tree_cursor_new(root);
-    l->has_cursor = true;
+/* Walks TREE, whose first byte is at BASE of the text, up to the root's child that begins at STOP. */
+static void walk_tree(lg_code_walk *w, const grammar *g, level *l, const TSTree *tree, size_t base,
+                      size_t stop) {
+    l->cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
     l->n_path = 0;
     for (;;) {
         TSNode at = ts_tree_cursor_current_node(&l->cursor);
@@ -229,6 +230,7 @@ static void walk_tree(lg_code_walk *w, const grammar *g, level *l, const TSTree 
                              .context = parent ? parent->context : 0,
                              .gaps = LG_CODE_LEX};
         size_t end = base + ts_node_end_byte(at);
+        if (l->n_path == 1 && node.begin == stop) break;
         bool in_error = parent && parent->symbol == ERROR_SYMBOL && !ts_node_child_count(at);
         if (end > w->at &&
             !in_error) { /* right below an error, a leaf is left to the lexer, with what is around it */
@@ -264,6 +266,7 @@ static void walk_tree(lg_code_walk *w, const grammar *g, level *l, const TSTree 
 typedef struct source {
     const char *text;
     size_t n_bytes;
+    lg_tree_heap *heap;
 } source;
 
 static const char *read_chunk(void *payload, uint32_t at, TSPoint point, uint32_t *n_read) {
@@ -271,7 +274,64 @@ static const char *read_chunk(void *payload, uint32_t at, TSPoint point, uint32_
     const source *s = payload;
     size_t left = at < s->n_bytes ? s->n_bytes - at : 0;
     *n_read = left < CHUNK ? (uint32_t)left : CHUNK;
+    lg_tree_work(s->heap, CHUNK / 8);
     return left ? s->text + at : "";
+}
+
+/* Parses the piece [begin, end) of the text, which the parser sees as SEEN, and puts its leaves. Where the
+   text goes on behind it (MORE), the last child of the root is left out, for it may be cut short, unless that
+   is most of the piece. What the parser makes too much of is left out too. All is well if the leaves then end
+   at END, or where that child begins. */
+static void parse_piece(lg_code_walk *w, const grammar *g, level *l, size_t begin, size_t end,
+                        const char *seen, bool more) {
+    size_t n = end - begin;
+    lg_tree_enter(&l->heap, MIN_WORK + (uint64_t)n * WORK_PER_BYTE, MIN_MEMORY + n * MEMORY_PER_BYTE);
+    int stopped = setjmp(l->heap.stop);
+    if (!stopped) {
+        source from = {seen, n, &l->heap};
+        TSParser *parser = ts_parser_new();
+        ts_parser_set_language(parser, g->language);
+        TSTree *tree = ts_parser_parse(parser, NULL, (TSInput){&from, read_chunk, TSInputEncodingUTF8});
+        TSNode root = ts_tree_root_node(tree);
+        uint32_t n_children = ts_node_child_count(root);
+        size_t stop = SIZE_MAX;
+        if (more && n_children > 1 && ts_node_symbol(root) != ERROR_SYMBOL) {
+            size_t last = begin + ts_node_start_byte(ts_node_child(root, n_children - 1));
+            if (last - begin > n / 4) stop = last;
+        }
+        walk_tree(w, g, l, tree, begin, stop);
+        l->resume = stop < end ? stop : end;
+    } else if (stopped == LG_TREE_NO_MEMORY) w->failed = true;
+    else l->resume = end;
+    lg_tree_leave(&l->heap);
+}
+
+/* Where to cut [begin, end) for the parser: all of it if it is short; else in its second half, where it looks
+   most like the end of something. */
+static size_t piece_end(const lg_code_walk *w, size_t begin, size_t end) {
+    if (end - begin <= PIECE) return end;
+    size_t cut = 0, best = 0;
+    for (size_t at = begin + PIECE; at > begin + PIECE / 2 && best < 4; at--) {
+        bool white = (w->classes[at - 1] & LG_CLASS_MASK) == LG_CLASS_WHITESPACE;
+        size_t fit = (w->text[at] & 0xC0) != 0x80; /* between characters */
+        if (white) fit = 2;
+        if (w->text[at - 1] == '\n') fit = w->text[at] == ' ' || w->text[at] == '\t' ? 2 : 3;
+        if (fit == 3 && (w->text[at - 2] == '\n' || w->text[at - 2] == '\r')) fit = 4; /* a blank line */
+        if (fit > best) best = fit, cut = at;
+    }
+    return best ? cut : begin + PIECE;
+}
+
+/* Whether brackets go deeper than the parser should: some of its functions call themselves. */
+static bool is_too_deep(const char *text, size_t n) {
+    size_t depth = 0;
+    for (size_t i = 0; i < n; i++) {
+        char c = text[i];
+        if (c == '(' || c == '[' || c == '{') {
+            if (++depth > MAX_DEPTH) return true;
+        } else if (c == ')' || c == ']' || c == '}') depth -= depth > 0;
+    }
+    return false;
 }
 
 /* Puts the leaves of [begin, end). */
@@ -279,28 +339,30 @@ static void walk_range(lg_code_walk *w, lg_code_language_id id, size_t begin, si
     lg_code *code = w->code;
     grammar *g = &code->grammars[id];
     const lg_code_language *outer = w->language, *language = languages[id];
-    if (w->failed || code->n_levels == MAX_LEVELS || (!g->parser && !open_grammar(g, language))) {
-        w->failed = w->failed || code->n_levels != MAX_LEVELS;
+    if (w->failed) return;
+    if (code->n_levels == MAX_LEVELS || (!g->language && !open_grammar(g, language))) {
+        w->failed = true;
         return;
     }
     level *l = &code->levels[code->n_levels++];
-    l->fixed.count = l->next_fixed = 0;
     w->language = language;
-    source from = {w->text + begin, end - begin};
-    if (language->prepare) {
-        if (lg_reserve(&l->seen, &l->seen_room, end - begin, 1)) {
-            memcpy(l->seen, w->text + begin, end - begin);
-            language->prepare(w, begin, end, l->seen, &l->fixed);
-            from.text = l->seen;
-        } else w->failed = true;
-    }
-    if (!w->failed) {
-        TSTree *tree = ts_parser_parse(g->parser, NULL, (TSInput){&from, read_chunk, TSInputEncodingUTF8});
-        if (tree) {
-            walk_tree(w, g, l, tree, begin);
-            ts_tree_delete(tree);
-        } else ts_parser_reset(g->parser);
-        put_until(w, end, LG_CODE_LEX);
+    while (begin < end && !w->failed) {
+        size_t stop = piece_end(w, begin, end);
+        const char *seen = w->text + begin;
+        l->fixed.count = l->next_fixed = 0;
+        l->resume = stop;
+        if (language->prepare) {
+            if (!lg_reserve(&l->seen, &l->seen_room, stop - begin, 1)) {
+                w->failed = true;
+                break;
+            }
+            memcpy(l->seen, seen, stop - begin);
+            language->prepare(w, begin, stop, l->seen, &l->fixed);
+            seen = l->seen;
+        }
+        if (!is_too_deep(seen, stop - begin)) parse_piece(w, g, l, begin, stop, seen, stop < end);
+        put_until(w, l->resume, LG_CODE_LEX);
+        begin = l->resume;
     }
     w->language = outer;
     code->n_levels--;
