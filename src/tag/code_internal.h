@@ -18,6 +18,10 @@
 
 typedef enum lg_code_language_id {
     LG_CODE_PYTHON,
+    LG_CODE_HTML,
+    LG_CODE_JAVASCRIPT,
+    LG_CODE_CSS,
+    LG_CODE_LATEX,
     LG_N_CODE_LANGUAGES,
     LG_CODE_NO_LANGUAGE = LG_N_CODE_LANGUAGES,
 } lg_code_language_id;
@@ -75,9 +79,12 @@ typedef struct lg_code_language {
     /* Gets each leaf in order, and passes it on, or parts of it, by lg_code_add. NULL: lg_code_add itself. */
     void (*put)(lg_code_walk *walk, size_t begin, size_t end, uint16_t tag);
     void (*begin)(lg_code_walk *walk); /* a document begins; NULL: nothing to do */
+    /* Where to end a piece of a long text that begins at BEGIN, near WANTED, behind which the parser can
+       begin anew: more than BEGIN, at most END. NULL: anywhere. */
+    size_t (*cut)(const lg_code_walk *walk, size_t begin, size_t wanted, size_t end);
 } lg_code_language;
 
-extern const lg_code_language lg_code_python;
+extern const lg_code_language lg_code_python, lg_code_html, lg_code_javascript, lg_code_css, lg_code_latex;
 
 /* What a language needs to remember within a document. */
 typedef struct lg_python_state {
@@ -87,6 +94,15 @@ typedef struct lg_python_state {
     uint32_t *columns; /* [n_columns] of the blocks that are open */
     size_t n_columns, columns_room;
 } lg_python_state;
+
+/* A document as a plain lexer cut it that cannot begin in the middle. */
+typedef struct lg_code_plain {
+    lg_spans leaves; /* LG_CODE_FIXED is added to the tag of a leaf that wins over what the parser says */
+    char *seen;      /* [n_bytes] what the parser sees */
+    size_t seen_room;
+    size_t hint; /* the leaf that was asked for last */
+} lg_code_plain;
+enum { LG_CODE_FIXED = 0x8000 };
 
 /* A document at work. */
 struct lg_code_walk {
@@ -99,6 +115,7 @@ struct lg_code_walk {
     size_t at;                        /* all bytes before it have their leaves */
     bool failed;                      /* no memory: nothing more is put */
     lg_python_state *python;
+    lg_code_plain *plain;
 };
 
 /* Appends a leaf; BEGIN is where the last one ended. Empty ones are left out. */
@@ -107,5 +124,18 @@ void lg_code_add(lg_code_walk *walk, size_t begin, size_t end, uint16_t tag);
 void lg_code_extend(lg_code_walk *walk, size_t begin, size_t end, uint16_t tag);
 /* Puts a leaf by the language's `put`: for lexers. */
 void lg_code_put(lg_code_walk *walk, size_t begin, size_t end, uint16_t tag);
+
+/* code_plain.c. Makes room for the document, and forgets the last one. false: no memory. */
+bool lg_code_plain_room(lg_code_walk *walk);
+/* The first plain leaf that ends behind AT, and its tag. */
+size_t lg_code_plain_at(const lg_code_walk *walk, size_t at);
+uint16_t lg_code_plain_tag(const lg_code_walk *walk, size_t at);
+/* `lex` and `prepare` of such languages. */
+void lg_code_plain_lex(lg_code_walk *walk, size_t begin, size_t end);
+void lg_code_plain_prepare(lg_code_walk *walk, size_t begin, size_t end, char *seen, lg_spans *fixed);
+/* `cut`: where a plain leaf begins, for which FITS (NULL: all) holds: the last one in the second half of
+   [begin, wanted), or else the first behind. */
+size_t lg_code_plain_cut(const lg_code_walk *walk, size_t begin, size_t wanted, size_t end,
+                         bool (*fits)(const lg_code_walk *walk, size_t leaf));
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef LG_TAG_CODE_TAGS_H
 #define LG_TAG_CODE_TAGS_H
 
+#include "tag/code_tags_markup.h"
+
 /* row(NAME of the constant, name, family, delimiter, prose: delimiters inside are looked for as in prose) */
 #define LG_CODE_TAGS_SHARED(row) row(CODE_WHITESPACE, "code.whitespace", WHITESPACE, NO_DELIMITER, false)
 
@@ -73,7 +75,11 @@
 
 #define LG_CODE_TAGS(row)                                                                                    \
     LG_CODE_TAGS_SHARED(row)                                                                                 \
-    LG_CODE_TAGS_PYTHON(row)
+    LG_CODE_TAGS_PYTHON(row)                                                                                 \
+    LG_CODE_TAGS_HTML(row)                                                                                   \
+    LG_CODE_TAGS_JAVASCRIPT(row)                                                                             \
+    LG_CODE_TAGS_CSS(row)                                                                                    \
+    LG_CODE_TAGS_LATEX(row)
 
 #define LG_CODE_TAG_CONSTANT(constant, name, family, delimiter, prose) LG_##constant,
 enum { LG_CODE_TAGS(LG_CODE_TAG_CONSTANT) LG_N_CODE_TAGS };

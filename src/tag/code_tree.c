@@ -11,7 +11,9 @@
 const lg_code_tag lg_code_tags[] = {LG_CODE_TAGS(LG_CODE_TAG_ROW){0}};
 
 static const lg_code_language *const languages[LG_N_CODE_LANGUAGES] = {
-    [LG_CODE_PYTHON] = &lg_code_python,
+    [LG_CODE_PYTHON] = &lg_code_python,         [LG_CODE_HTML] = &lg_code_html,
+    [LG_CODE_JAVASCRIPT] = &lg_code_javascript, [LG_CODE_CSS] = &lg_code_css,
+    [LG_CODE_LATEX] = &lg_code_latex,
 };
 
 enum {
@@ -59,6 +61,7 @@ struct lg_code {
     level levels[MAX_LEVELS];
     size_t n_levels; /* at work */
     lg_python_state python;
+    lg_code_plain plain;
 };
 
 lg_code *lg_code_create(void) {
@@ -79,6 +82,8 @@ void lg_code_free(lg_code *code) {
         lg_spans_free(&l->fixed);
     }
     free(code->python.columns);
+    lg_spans_free(&code->plain.leaves);
+    free(code->plain.seen);
     free(code);
 }
 
@@ -348,6 +353,8 @@ static void walk_range(lg_code_walk *w, lg_code_language_id id, size_t begin, si
     w->language = language;
     while (begin < end && !w->failed) {
         size_t stop = piece_end(w, begin, end);
+        bool sound = language->cut && stop < end; /* nothing is cut short */
+        if (sound) stop = language->cut(w, begin, stop, end);
         const char *seen = w->text + begin;
         l->fixed.count = l->next_fixed = 0;
         l->resume = stop;
@@ -360,7 +367,7 @@ static void walk_range(lg_code_walk *w, lg_code_language_id id, size_t begin, si
             language->prepare(w, begin, stop, l->seen, &l->fixed);
             seen = l->seen;
         }
-        if (!is_too_deep(seen, stop - begin)) parse_piece(w, g, l, begin, stop, seen, stop < end);
+        if (!is_too_deep(seen, stop - begin)) parse_piece(w, g, l, begin, stop, seen, stop < end && !sound);
         put_until(w, l->resume, LG_CODE_LEX);
         begin = l->resume;
     }
@@ -375,8 +382,12 @@ bool lg_code_leaves(lg_code *code, lg_kind kind, const char *text, const uint8_t
                       .n_bytes = n_bytes,
                       .leaves = leaves,
                       .code = code,
-                      .python = &code->python};
-    lg_code_language_id id = kind == LG_PYTHON ? LG_CODE_PYTHON : LG_CODE_NO_LANGUAGE;
+                      .python = &code->python,
+                      .plain = &code->plain};
+    lg_code_language_id id = kind == LG_PYTHON  ? LG_CODE_PYTHON
+                             : kind == LG_HTML  ? LG_CODE_HTML
+                             : kind == LG_LATEX ? LG_CODE_LATEX
+                                                : LG_CODE_NO_LANGUAGE;
     if (id == LG_CODE_NO_LANGUAGE) {
         lg_code_add(&w, 0, n_bytes, LG_CODE_WHITESPACE);
         return !w.failed;
