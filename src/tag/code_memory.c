@@ -5,7 +5,14 @@
 #include "base/memory.h"
 #include "tag/code_memory.h"
 
-enum { UNIT = 16, SMALL_SIZES = 64, CHUNK = 1 << 18 };
+enum {
+    UNIT = 16,
+    SMALL_SIZES = 64,
+    CHUNK = 1 << 18,
+    /* tree-sitter 0.20 keeps a node's number of children in 16 bits, and corrupts memory where an error has
+       more. It puts the node itself behind its children, in one block: such a block is not to be had. */
+    MAX_BLOCK = (1 << 16) * sizeof(void *),
+};
 
 /* tree-sitter's allocation functions take no context. */
 static _Thread_local lg_tree_heap *current;
@@ -95,7 +102,7 @@ static void next_chunk(lg_tree_heap *heap, size_t bytes) {
 void *lg_tree_malloc(size_t bytes) {
     lg_tree_heap *heap = current;
     if (!heap) return malloc(bytes);
-    if (bytes > heap->max_bytes) stop(heap, LG_TREE_TOO_MUCH);
+    if (bytes > MAX_BLOCK) stop(heap, LG_TREE_TOO_MUCH);
     unsigned size = size_of(&bytes);
     lg_tree_work(heap, bytes / UNIT);
     header *block = heap->free[size];

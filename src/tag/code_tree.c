@@ -20,11 +20,12 @@ enum {
     MAX_LEVELS = 2, /* a script inside a page */
     ERROR_SYMBOL = 0xFFFF,
     CHUNK = 256,             /* bytes that the parser gets at a time */
-    PIECE = 1 << 19,         /* bytes that are parsed together at most */
+    PIECE = 1 << 18,         /* bytes that are parsed together at most */
     MAX_DEPTH = 5000,        /* brackets inside each other */
-    WORK_PER_BYTE = 1 << 20, /* more is too much, as is more memory */
-    MEMORY_PER_BYTE = 400,
-    MIN_WORK = 1 << 20,
+    WORK_PER_BYTE = 40,      /* Python takes 2, its memory 30; more than this is too much */
+    LONG_WORK_PER_BYTE = 10, /* of all pieces of a long text together */
+    MEMORY_PER_BYTE = 160,
+    MIN_WORK = 1 << 17,
     MIN_MEMORY = 1 << 24,
 };
 
@@ -288,9 +289,11 @@ static const char *read_chunk(void *payload, uint32_t at, TSPoint point, uint32_
    is most of the piece. What the parser makes too much of is left out too. All is well if the leaves then end
    at END, or where that child begins. */
 static void parse_piece(lg_code_walk *w, const grammar *g, level *l, size_t begin, size_t end,
-                        const char *seen, bool more) {
+                        const char *seen, bool more, uint64_t *budget) {
     size_t n = end - begin;
-    lg_tree_enter(&l->heap, MIN_WORK + (uint64_t)n * WORK_PER_BYTE, MIN_MEMORY + n * MEMORY_PER_BYTE);
+    uint64_t max_work = MIN_WORK + (uint64_t)n * WORK_PER_BYTE;
+    if (max_work > *budget) max_work = *budget;
+    lg_tree_enter(&l->heap, max_work, MIN_MEMORY + n * MEMORY_PER_BYTE);
     int stopped = setjmp(l->heap.stop);
     if (!stopped) {
         source from = {seen, n, &l->heap};
@@ -308,6 +311,7 @@ static void parse_piece(lg_code_walk *w, const grammar *g, level *l, size_t begi
         l->resume = stop < end ? stop : end;
     } else if (stopped == LG_TREE_NO_MEMORY) w->failed = true;
     else l->resume = end;
+    *budget -= l->heap.work < *budget ? l->heap.work : *budget;
     lg_tree_leave(&l->heap);
 }
 
@@ -351,6 +355,8 @@ static void walk_range(lg_code_walk *w, lg_code_language_id id, size_t begin, si
     }
     level *l = &code->levels[code->n_levels++];
     w->language = language;
+    uint64_t budget =
+        MIN_WORK + (uint64_t)PIECE * WORK_PER_BYTE + (uint64_t)(end - begin) * LONG_WORK_PER_BYTE;
     while (begin < end && !w->failed) {
         size_t stop = piece_end(w, begin, end);
         bool sound = language->cut && stop < end; /* nothing is cut short */
@@ -367,7 +373,8 @@ static void walk_range(lg_code_walk *w, lg_code_language_id id, size_t begin, si
             language->prepare(w, begin, stop, l->seen, &l->fixed);
             seen = l->seen;
         }
-        if (!is_too_deep(seen, stop - begin)) parse_piece(w, g, l, begin, stop, seen, stop < end && !sound);
+        if (!is_too_deep(seen, stop - begin))
+            parse_piece(w, g, l, begin, stop, seen, stop < end && !sound, &budget);
         put_until(w, l->resume, LG_CODE_LEX);
         begin = l->resume;
     }
