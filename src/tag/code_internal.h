@@ -133,8 +133,8 @@ uint16_t lg_code_plain_tag(const lg_code_walk *walk, size_t at);
 /* `lex` and `prepare` of such languages. */
 void lg_code_plain_lex(lg_code_walk *walk, size_t begin, size_t end);
 void lg_code_plain_prepare(lg_code_walk *walk, size_t begin, size_t end, char *seen, lg_spans *fixed);
-/* `cut`: where a plain leaf begins, for which FITS (NULL: all) holds: the last one in the second half of
-   [begin, wanted), or else the first behind. */
+/* `cut`: where a plain leaf begins, the last one in the second half of [begin, wanted); else WANTED. With
+   FITS, only where it holds, else the first one behind. */
 size_t lg_code_plain_cut(const lg_code_walk *walk, size_t begin, size_t wanted, size_t end,
                          bool (*fits)(const lg_code_walk *walk, size_t leaf));
 

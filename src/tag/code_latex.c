@@ -93,7 +93,8 @@ static void put(lg_code_walk *w, size_t begin, size_t end, uint16_t tag) {
             s->end[n - 2] = w->at = begin;
         }
     }
-    if (joins || tag == LG_LATEX_VERBATIM || tag == LG_LATEX_KEY || tag == LG_CODE_WHITESPACE)
+    if (joins || tag == LG_LATEX_VERBATIM || tag == LG_LATEX_COMMENT || tag == LG_LATEX_KEY ||
+        tag == LG_CODE_WHITESPACE)
         lg_code_extend(w, begin, end, tag);
     else lg_code_add(w, begin, end, tag);
 }

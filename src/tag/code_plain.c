@@ -63,7 +63,8 @@ size_t lg_code_plain_cut(const lg_code_walk *w, size_t begin, size_t wanted, siz
         if (!fits || fits(w, i)) return (size_t)leaves->begin[i];
         if (!i) break;
     }
+    if (!fits) return wanted; /* within a leaf: `put` joins the halves */
     for (size_t i = first; i < leaves->count && leaves->begin[i] < end; i++)
-        if (leaves->begin[i] > begin && (!fits || fits(w, i))) return (size_t)leaves->begin[i];
+        if (leaves->begin[i] > begin && fits(w, i)) return (size_t)leaves->begin[i];
     return end;
 }

@@ -373,7 +373,7 @@ static void walk_range(lg_code_walk *w, lg_code_language_id id, size_t begin, si
             language->prepare(w, begin, stop, l->seen, &l->fixed);
             seen = l->seen;
         }
-        if (!is_too_deep(seen, stop - begin))
+        if (stop - begin <= 4 * (size_t)PIECE && !is_too_deep(seen, stop - begin))
             parse_piece(w, g, l, begin, stop, seen, stop < end && !sound, &budget);
         put_until(w, l->resume, LG_CODE_LEX);
         begin = l->resume;
