@@ -77,10 +77,9 @@ static char lower(char c) {
 
 /* WORD in lower case. */
 static bool equals(const char *text, size_t length, const char *word) {
-    if (length != strlen(word)) return false;
     for (size_t i = 0; i < length; i++)
-        if (lower(text[i]) != word[i]) return false;
-    return true;
+        if (lower(text[i]) != word[i] || !word[i]) return false;
+    return !word[length];
 }
 
 static bool contains(const char *text, size_t length, const char *word) {
@@ -618,10 +617,18 @@ static size_t lex_element(lexer *l, size_t at) {
     return at;
 }
 
+/* Nothing but text. */
+static bool is_plain(char c) {
+    return c != '<' && c != '&' && c != '{' && c != '>' && c;
+}
+
 static void lex_content(lexer *l, size_t at) {
     while (at < l->n && !l->failed) {
         char next = at + 1 < l->n ? l->text[at + 1] : '\0';
-        if (l->text[at] != '<') {
+        if (is_plain(l->text[at])) {
+            do at++;
+            while (at < l->n && is_plain(l->text[at]));
+        } else if (l->text[at] != '<') {
             at = lex_character(l, at);
         } else if (is_letter(next) || next == '/') {
             end_run(l, at);

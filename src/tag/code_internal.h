@@ -33,7 +33,7 @@ typedef struct lg_code_node {
     uint16_t symbol;  /* of the grammar */
     uint16_t context; /* of itself and its children: the nearest rule with `enter`, from the root 0 */
     uint16_t gaps;    /* what its bytes outside of its children are: a tag, or LG_CODE_LEX */
-    size_t begin;     /* in the text */
+    size_t begin, end; /* in the text */
 } lg_code_node;
 
 /* What `choose` may return instead of a tag. */

@@ -28,7 +28,13 @@ enum {
     NAME_MAX = 100,    /* bytes of an environment's name */
     VERB_MAX = 2000,   /* bytes of a \verb and of options before one */
     MAX_FRAMES = 1 << 17,
+    N_RECENTS = 256,
 };
+
+typedef struct recent {
+    size_t name, length; /* in the text; no length: nothing */
+    lg_latex_command command;
+} recent;
 
 typedef struct lexer {
     const char *text;       /* [n] */
@@ -47,6 +53,7 @@ typedef struct lexer {
     bool expl;             /* names may hold _ and : */
     bool no_block;         /* no \fi for an \iffalse */
     bool failed;           /* no memory */
+    recent recents[N_RECENTS];
 } lexer;
 
 static bool is_space(char c) {
@@ -576,89 +583,97 @@ static size_t lex_block(lexer *l, size_t at, size_t after) {
     return 0;
 }
 
-static bool is_command(const lexer *l, size_t at, size_t after, const char *name) {
-    return after - at == strlen(name) && starts(l, at, name);
-}
-
-/* Commands that the grammar only takes in pairs, or with arguments of a form that they often lack: it sees
- * other names. */
-static bool is_misread(const lexer *l, size_t at, size_t after) {
-    static const char *const names[] = {
-        "\\left",       "\\right",    "\\bigl",   "\\bigr",      "\\Bigl",       "\\Bigr",
-        "\\biggl",      "\\biggr",    "\\Biggl",  "\\Biggr",     "\\let",        "\\glet",
-        "\\def",        "\\gdef",     "\\edef",   "\\xdef",      "\\setcounter", "\\addtocounter",
-        "\\newcounter", "\\value",    "\\arabic", "\\alph",      "\\Alph",       "\\roman",
-        "\\Roman",      "\\fnsymbol", "\\color",  "\\textcolor", "\\author",     "\\and",
-        "\\fi",         NULL};
-    for (size_t i = 0; names[i]; i++)
-        if (is_command(l, at, after, names[i])) return true;
-    return false;
-}
-
-static size_t lex_command(lexer *l, size_t at) {
-    size_t after = name_end(l, at), length = after - at;
-    const char *text = l->text;
-    if (is_command(l, at, after, "\\begin")) return lex_begin(l, at, after);
-    if (is_command(l, at, after, "\\end")) return lex_end(l, at, after);
-    if (is_command(l, at, after, "\\iffalse")) {
-        size_t end = lex_block(l, at, after);
-        if (end) return end;
+/* What is known of the command whose name is [begin, end), from the last ones that were asked for if it is
+ * among them. */
+static lg_latex_command find_command(lexer *l, size_t begin, size_t end) {
+    size_t length = end - begin, hash = length;
+    for (size_t i = begin; i < end; i++) hash = hash * 31 + (unsigned char)l->text[i];
+    recent *r = &l->recents[(hash ^ hash >> 8) % N_RECENTS];
+    if (r->length != length || memcmp(l->text + r->name, l->text + begin, length)) {
+        r->command = lg_latex_find_command(l->text + begin, length);
+        r->name = begin;
+        r->length = length;
     }
-    if (length == 2 && (text[at + 1] == '(' || text[at + 1] == '[')) {
-        no_arguments(l);
+    return r->command;
+}
+
+/* \( \) \[ \] */
+static size_t lex_formula(lexer *l, size_t at, size_t after) {
+    char c = l->text[at + 1];
+    frame_kind kind = c == '(' || c == ')' ? ROUND_MATH : SQUARE_MATH;
+    no_arguments(l);
+    if (c == '(' || c == '[') {
         put_leaf(l, at, after, LG_LATEX_OPEN_MATH);
-        push(l, text[at + 1] == '(' ? ROUND_MATH : SQUARE_MATH, LG_LATEX_IN_MATH);
+        push(l, kind, LG_LATEX_IN_MATH);
         return after;
     }
-    if (length == 2 && (text[at + 1] == ')' || text[at + 1] == ']')) {
-        no_arguments(l);
-        size_t found = find_frame(l, text[at + 1] == ')' ? ROUND_MATH : SQUARE_MATH, 0, 0);
-        end_run(l, at);
-        if (found == SIZE_MAX) return put_hidden_leaf(l, at, after, LG_LATEX_CLOSE_MATH, ' ');
-        abandon(l, found + 1);
-        pop(l);
-        return put_leaf(l, at, after, LG_LATEX_CLOSE_MATH);
-    }
-    size_t bare = length - (text[after - 1] == '*') - 1;
-    if (lg_latex_is_verbatim_command(text + at + 1, bare)) {
-        size_t end = lex_verb(l, at, after);
-        if (end > after) return end;
-    }
-    if (is_command(l, at, after, "\\path") && after < l->n && text[after] == '|') {
-        size_t end = lex_verb(l, at, after);
-        if (end > after) return end;
-    }
-    if (is_command(l, at, after, "\\ExplSyntaxOn") || is_command(l, at, after, "\\ProvidesExplPackage") ||
-        is_command(l, at, after, "\\ProvidesExplClass") || is_command(l, at, after, "\\ProvidesExplFile"))
-        l->expl = true;
-    if (is_command(l, at, after, "\\ExplSyntaxOff")) l->expl = false;
+    size_t found = find_frame(l, kind, 0, 0);
+    end_run(l, at);
+    if (found == SIZE_MAX) return put_hidden_leaf(l, at, after, LG_LATEX_CLOSE_MATH, ' ');
+    abandon(l, found + 1);
+    pop(l);
+    return put_leaf(l, at, after, LG_LATEX_CLOSE_MATH);
+}
+
+/* A command that only has its leaf. */
+static size_t put_command(lexer *l, size_t at, size_t after, const lg_latex_command *command) {
+    const char *text = l->text;
+    size_t length = after - at;
+    bool line_break = length >= 2 && text[at + 1] == '\\';
     unsigned tag = LG_LATEX_COMMAND;
-    if (length >= 2 && text[at + 1] == '\\') tag = LG_LATEX_LINE_BREAK;
+    if (line_break) tag = LG_LATEX_LINE_BREAK;
     else if (is_accent(l, at, after)) tag = LG_LATEX_ACCENT;
-    if (l->context == LG_LATEX_IN_MATH && length > 2 && text[after - 1] == '*' && tag == LG_LATEX_COMMAND &&
-        !is_command(l, at, after, "\\operatorname*") && !is_command(l, at, after, "\\hspace*") &&
-        !is_command(l, at, after, "\\tag*")) { /* \pi*r: a product */
+    if (l->context == LG_LATEX_IN_MATH && length > 2 && text[after - 1] == '*' && !line_break &&
+        command->kind != LG_LATEX_STARRED) { /* \pi*r: a product */
         put_leaf(l, at, after - 1, tag | LG_CODE_FIXED);
-        l->arguments = "";
-        l->after_command = l->after_begin = false;
+        no_arguments(l);
         return put_hidden_leaf(l, after - 1, after, LG_LATEX_MATH_OPERATOR, ' ');
     }
-    bool odd = tag == LG_LATEX_LINE_BREAK && length == 3;
-    for (size_t i = at + 1; i < after; i++) odd |= text[i] == '_' || text[i] == ':';
-    if (odd) {
-        memset(l->seen + at + 1, 'x', length - 1); /* \ stays: a command of another name */
-        tag |= LG_CODE_FIXED;
-    } else if (is_misread(l, at, after)) memset(l->seen + at + 1, 'x', length - 1);
+    bool odd = line_break && length == 3; /* the grammar knows no such name */
+    if (l->expl)
+        for (size_t i = at + 1; i < after; i++) odd |= text[i] == '_' || text[i] == ':';
+    if (odd) tag |= LG_CODE_FIXED;
+    if (odd || command->kind == LG_LATEX_MISREAD) memset(l->seen + at + 1, 'x', length - 1);
     if (l->context == LG_LATEX_IN_KEY || l->context == LG_LATEX_IN_PATH || l->context == LG_LATEX_IN_URI)
         return put_hidden_leaf(l, at, after, tag, 'x'); /* as a part of the key */
     put_leaf(l, at, after, tag);
-    const char *arguments = length > 2 || is_letter(text[at + 1 < l->n ? at + 1 : at])
-                                ? lg_latex_command_arguments(text + at + 1, bare)
-                                : NULL;
-    l->arguments = arguments ? arguments : "";
+    l->arguments = command->arguments;
     l->after_command = true;
     l->after_begin = false;
     return after;
+}
+
+static size_t lex_command(lexer *l, size_t at) {
+    size_t after = name_end(l, at), end = 0;
+    if (after - at == 2 && memchr("()[]", l->text[at + 1], 4)) return lex_formula(l, at, after);
+    lg_latex_command command = {LG_LATEX_ORDINARY, ""};
+    bool named = after - at > 1 && (is_letter(l->text[at + 1]) || l->text[at + 1] == '@');
+    if (named) command = find_command(l, at + 1, after - (l->text[after - 1] == '*'));
+    switch (command.kind) {
+    case LG_LATEX_BEGIN_COMMAND:
+        return lex_begin(l, at, after);
+    case LG_LATEX_END_COMMAND:
+        return lex_end(l, at, after);
+    case LG_LATEX_IF_FALSE:
+        end = lex_block(l, at, after);
+        break;
+    case LG_LATEX_PATH_VERB:
+        if (after >= l->n || l->text[after] != '|') break;
+        /* fall through */
+    case LG_LATEX_VERB:
+        end = lex_verb(l, at, after);
+        break;
+    case LG_LATEX_EXPL_ON:
+        l->expl = true;
+        break;
+    case LG_LATEX_EXPL_OFF:
+        l->expl = false;
+        break;
+    default:
+        break;
+    }
+    return end > after || (end && command.kind == LG_LATEX_IF_FALSE) ? end
+                                                                     : put_command(l, at, after, &command);
 }
 
 /* ---- All of it ---- */
@@ -743,9 +758,20 @@ static size_t lex_one(lexer *l, size_t at) {
     return end;
 }
 
+/* What never is more than a part of a run. */
+static bool is_word(char c) {
+    return is_letter(c) || is_digit(c) || c == '.' || c == ',' || c == '-' || (unsigned char)c >= 128;
+}
+
 /* Returns where it ends: behind END if something is across it. */
 static size_t lex_until(lexer *l, size_t at, size_t end) {
-    while (at < end && !l->failed) at = lex_one(l, at);
+    while (at < end && !l->failed) {
+        if (is_word(l->text[at])) {
+            no_arguments(l);
+            do at++;
+            while (at < end && is_word(l->text[at]));
+        } else at = lex_one(l, at);
+    }
     return at;
 }
 

@@ -62,6 +62,25 @@ static const words commands[] = {
     {NULL, NULL},
 };
 
+static const struct {
+    const char *names;
+    lg_latex_kind kind;
+} kinds[] = {
+    {" begin ", LG_LATEX_BEGIN_COMMAND},
+    {" end ", LG_LATEX_END_COMMAND},
+    {" iffalse ", LG_LATEX_IF_FALSE},
+    {" verb Verb lstinline mintinline ", LG_LATEX_VERB},
+    {" path ", LG_LATEX_PATH_VERB},
+    {" ExplSyntaxOn ProvidesExplPackage ProvidesExplClass ProvidesExplFile ", LG_LATEX_EXPL_ON},
+    {" ExplSyntaxOff ", LG_LATEX_EXPL_OFF},
+    {" operatorname hspace tag ", LG_LATEX_STARRED},
+    {" left right bigl bigr Bigl Bigr biggl biggr Biggl Biggr let glet def gdef edef xdef setcounter "
+     "addtocounter "
+     "newcounter value arabic alph Alph roman Roman fnsymbol color textcolor author and fi ",
+     LG_LATEX_MISREAD},
+    {NULL, LG_LATEX_ORDINARY},
+};
+
 static const words environments[] = {
     {" tabular array longtable supertabular minipage multicols thebibliography list alignat alignedat "
      "xalignat adjustwidth "
@@ -82,7 +101,6 @@ static const char verbatim_environments[] =
     "minted filecontents "
     "asy asydef pycode luacode sagesilent sageblock Sinput Soutput Schunk ";
 static const char comment_environments[] = " comment ";
-static const char verbatim_commands[] = " verb Verb lstinline mintinline ";
 static const char units[] = " pt mm cm in ex em mu bp pc dd cc sp nd nc px fil fill filll true ";
 
 enum { LONGEST_NAME = 40 };
@@ -108,8 +126,13 @@ static const char *look_up(const words *rows, const char *name, size_t length) {
     return NULL;
 }
 
-const char *lg_latex_command_arguments(const char *name, size_t length) {
-    return look_up(commands, name, length);
+lg_latex_command lg_latex_find_command(const char *name, size_t length) {
+    lg_latex_command found = {LG_LATEX_ORDINARY, ""};
+    for (size_t i = 0; kinds[i].names; i++)
+        if (is_in(kinds[i].names, name, length)) found.kind = kinds[i].kind;
+    const char *arguments = look_up(commands, name, length);
+    if (arguments) found.arguments = arguments;
+    return found;
 }
 
 const char *lg_latex_environment_arguments(const char *name, size_t length) {
@@ -123,10 +146,6 @@ bool lg_latex_is_math_environment(const char *name, size_t length) {
 bool lg_latex_is_verbatim_environment(const char *name, size_t length, bool *comment) {
     *comment = is_in(comment_environments, name, length);
     return *comment || is_in(verbatim_environments, name, bare(name, length));
-}
-
-bool lg_latex_is_verbatim_command(const char *name, size_t length) {
-    return is_in(verbatim_commands, name, bare(name, length));
 }
 
 bool lg_latex_is_number(const char *word, size_t length) {

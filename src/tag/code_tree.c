@@ -233,9 +233,10 @@ static void walk_tree(lg_code_walk *w, const grammar *g, level *l, const TSTree 
         const lg_code_node *parent = l->n_path ? &l->path[l->n_path - 1] : NULL;
         lg_code_node node = {.symbol = ts_node_symbol(at),
                              .begin = base + ts_node_start_byte(at),
+                             .end = base + ts_node_end_byte(at),
                              .context = parent ? parent->context : 0,
                              .gaps = LG_CODE_LEX};
-        size_t end = base + ts_node_end_byte(at);
+        size_t end = node.end;
         if (l->n_path == 1 && node.begin == stop) break;
         bool in_error = parent && parent->symbol == ERROR_SYMBOL && !ts_node_child_count(at);
         if (end > w->at &&
@@ -262,7 +263,7 @@ static void walk_tree(lg_code_walk *w, const grammar *g, level *l, const TSTree 
         while (!ts_tree_cursor_goto_next_sibling(&l->cursor)) {
             if (!l->n_path || w->failed) return;
             ts_tree_cursor_goto_parent(&l->cursor);
-            put_gap(w, l, base + ts_node_end_byte(ts_tree_cursor_current_node(&l->cursor)));
+            put_gap(w, l, l->path[l->n_path - 1].end);
             l->n_path--;
         }
     }
