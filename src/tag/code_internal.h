@@ -79,6 +79,12 @@ typedef struct lg_code_language {
     /* Gets each leaf in order, and passes it on, or parts of it, by lg_code_add. NULL: lg_code_add itself. */
     void (*put)(lg_code_walk *walk, size_t begin, size_t end, uint16_t tag);
     void (*begin)(lg_code_walk *walk); /* a document begins; NULL: nothing to do */
+    /* Where in [begin, end) something begins that has no end there, so that the parser should not see it: END
+       if nothing does. NULL: nothing. */
+    size_t (*open_at)(const lg_code_walk *walk, size_t begin, size_t end);
+    /* Puts what goes on from the piece before into the one that begins at BEGIN; returns its end. NULL:
+       nothing does. */
+    size_t (*resume)(lg_code_walk *walk, size_t begin, size_t end);
     /* Where to end a piece of a long text that begins at BEGIN, near WANTED, behind which the parser can
        begin anew: more than BEGIN, at most END. NULL: anywhere. */
     size_t (*cut)(const lg_code_walk *walk, size_t begin, size_t wanted, size_t end);
@@ -93,6 +99,11 @@ typedef struct lg_python_state {
     bool in_statement; /* something since the last newline that ended a statement */
     uint32_t *columns; /* [n_columns] of the blocks that are open */
     size_t n_columns, columns_room;
+    /* A triple-quoted string that the lexer left open at OPEN_END; 0: none. */
+    char open_quote;
+    bool open_formatted;
+    uint16_t open_tag;
+    size_t open_end;
 } lg_python_state;
 
 /* A document as a plain lexer cut it that cannot begin in the middle. */

@@ -456,6 +456,7 @@ static void begin(lg_code_walk *w) {
     lg_python_state *s = w->python;
     s->depth = s->line = s->n_columns = 0;
     s->in_statement = false;
+    s->open_quote = 0;
 }
 
 const lg_code_language lg_code_python = {
@@ -465,4 +466,7 @@ const lg_code_language lg_code_python = {
     .lex = lg_python_lex,
     .put = put,
     .begin = begin,
+    .open_at = lg_python_open_at,
+    .resume = lg_python_resume,
+    .cut = lg_python_cut,
 };

@@ -16,4 +16,11 @@ uint16_t lg_python_number_tag(const char *text, size_t length);
 /* code_python_lex.c: the plain lexer. */
 void lg_python_lex(lg_code_walk *walk, size_t begin, size_t end);
 
+/* `resume`: the rest of a triple-quoted string that the lexer left open where the last piece ended. */
+size_t lg_python_resume(lg_code_walk *walk, size_t begin, size_t end);
+/* `open_at`: a triple-quoted string without an end. */
+size_t lg_python_open_at(const lg_code_walk *walk, size_t begin, size_t end);
+/* `cut`: the last statement at the margin, outside of strings and brackets. */
+size_t lg_python_cut(const lg_code_walk *walk, size_t begin, size_t wanted, size_t end);
+
 #endif

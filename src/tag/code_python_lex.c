@@ -128,6 +128,13 @@ static void lex_string(lexer *x, const open_string *s) {
         } else n++;
     }
     take(x, n, s->tag);
+    if (s->triple && x->at == x->end && !x->n_strings) {
+        lg_python_state *state = x->walk->python;
+        state->open_quote = s->quote;
+        state->open_formatted = s->formatted;
+        state->open_tag = s->tag;
+        state->open_end = x->end;
+    }
 }
 
 /* What only a field of a formatted string has: its end, conversion, format. */
@@ -203,37 +210,112 @@ static bool lex_sign(lexer *x) {
     return false;
 }
 
+/* The next token. */
+static void lex_token(lexer *x) {
+    lg_code_walk *w = x->walk;
+    open_string string;
+    size_t n = 0;
+    if (x->n_strings && lex_field(x)) return;
+    while (x->at + n < x->end && (w->classes[x->at + n] & LG_CLASS_MASK) == LG_CLASS_WHITESPACE &&
+           !(x->n_strings && newline(x, n)))
+        n++;
+    if (!n && x->n_strings) n = newline(x, 0); /* in a field of a triple-quoted string */
+    if (n) {
+        take(x, n, LG_CODE_WHITESPACE);
+    } else if (peek(x, 0) == '\\' && newline(x, 1)) {
+        take(x, 1 + newline(x, 1), LG_PYTHON_CONTINUATION);
+    } else if (peek(x, 0) == '#') {
+        while (x->at + n < x->end && !newline(x, n)) n++;
+        take(x, n, lg_python_comment_tag(w, x->at, x->at + n));
+    } else if ((n = string_start(x, &string))) {
+        take(x, n, LG_PYTHON_OPEN_QUOTE);
+        lex_string(x, &string);
+    } else if (is_digit(peek(x, 0)) || (peek(x, 0) == '.' && is_digit(peek(x, 1)))) {
+        n = number_length(x);
+        take(x, n, lg_python_number_tag(w->text + x->at, n));
+    } else if (in_word(x, x->at)) {
+        while (in_word(x, x->at + n)) n++;
+        take(x, n, word_tag(x, n));
+    } else if (!lex_sign(x)) { /* one character that is nothing */
+        for (n = 1; x->at + n < x->end && (w->text[x->at + n] & 0xC0) == 0x80; n++) {
+        }
+        take(x, n, LG_PYTHON_ERROR);
+    }
+}
+
 void lg_python_lex(lg_code_walk *w, size_t begin, size_t end) {
     lexer x = {.walk = w, .text = w->text, .at = begin, .end = end};
-    open_string string;
     if (!begin && end >= 3 && !memcmp(w->text, "\xEF\xBB\xBF", 3)) take(&x, 3, LG_CODE_WHITESPACE);
-    while (x.at < end && !w->failed) {
-        size_t n = 0;
-        if (x.n_strings && lex_field(&x)) continue;
-        while (x.at + n < end && (w->classes[x.at + n] & LG_CLASS_MASK) == LG_CLASS_WHITESPACE &&
-               !(x.n_strings && newline(&x, n)))
-            n++;
-        if (!n && x.n_strings) n = newline(&x, 0); /* in a field of a triple-quoted string */
-        if (n) {
-            take(&x, n, LG_CODE_WHITESPACE);
-        } else if (peek(&x, 0) == '\\' && newline(&x, 1)) {
-            take(&x, 1 + newline(&x, 1), LG_PYTHON_CONTINUATION);
-        } else if (peek(&x, 0) == '#') {
-            while (x.at + n < end && !newline(&x, n)) n++;
-            take(&x, n, lg_python_comment_tag(w, x.at, x.at + n));
-        } else if ((n = string_start(&x, &string))) {
-            take(&x, n, LG_PYTHON_OPEN_QUOTE);
-            lex_string(&x, &string);
-        } else if (is_digit(peek(&x, 0)) || (peek(&x, 0) == '.' && is_digit(peek(&x, 1)))) {
-            n = number_length(&x);
-            take(&x, n, lg_python_number_tag(w->text + x.at, n));
-        } else if (in_word(&x, x.at)) {
-            while (in_word(&x, x.at + n)) n++;
-            take(&x, n, word_tag(&x, n));
-        } else if (!lex_sign(&x)) { /* one character that is nothing */
-            for (n = 1; x.at + n < end && (w->text[x.at + n] & 0xC0) == 0x80; n++) {
-            }
-            take(&x, n, LG_PYTHON_ERROR);
+    while (x.at < end && !w->failed) lex_token(&x);
+}
+
+size_t lg_python_resume(lg_code_walk *w, size_t begin, size_t end) {
+    lg_python_state *s = w->python;
+    if (!s->open_quote || s->open_end != begin) return begin;
+    lexer x = {.walk = w, .text = w->text, .at = begin, .end = end};
+    open_string string = {
+        .quote = s->open_quote, .triple = true, .formatted = s->open_formatted, .tag = s->open_tag};
+    s->open_quote = 0;
+    lex_string(&x, &string);
+    while (x.n_strings && x.at < end && !w->failed) lex_token(&x);
+    return x.at;
+}
+
+/* Where the string that begins at AT ends, at most END. */
+static size_t skip_string(const char *text, size_t at, size_t end) {
+    char quote = text[at];
+    bool triple = at + 3 <= end && text[at + 1] == quote && text[at + 2] == quote;
+    for (at += triple ? 3 : 1; at < end; at++) {
+        if (text[at] == '\\') at++;
+        else if (!triple && text[at] == '\n') return at;
+        else if (text[at] != quote) continue;
+        else if (!triple) return at + 1;
+        else if (at + 3 <= end && text[at + 1] == quote && text[at + 2] == quote) return at + 3;
+    }
+    return end;
+}
+
+size_t lg_python_open_at(const lg_code_walk *w, size_t begin, size_t end) {
+    const char *text = w->text;
+    for (size_t at = begin; at < end;) {
+        size_t was = at;
+        char c = text[at];
+        if (c == '"' || c == '\'') {
+            at = skip_string(text, at, end);
+            bool triple = was + 3 <= end && text[was + 1] == c && text[was + 2] == c;
+            bool closed = at >= was + 6 && text[at - 1] == c && text[at - 2] == c && text[at - 3] == c;
+            if (at < end || !triple || closed) continue;
+            while (was > begin && (w->classes[was - 1] & LG_CLASS_IN_WORD)) was--; /* its prefix */
+            return was;
+        }
+        if (c == '#') {
+            while (at < end && text[at] != '\n') at++;
+        } else at += c == '\\' ? 2 : 1;
+    }
+    return end;
+}
+
+size_t lg_python_cut(const lg_code_walk *w, size_t begin, size_t wanted, size_t end) {
+    const char *text = w->text;
+    size_t depth = 0, cut = wanted;
+    char line = 0; /* the first character of the last line at the margin */
+    (void)end;
+    for (size_t at = begin; at < wanted;) {
+        char c = text[at];
+        if (c == '#') {
+            while (at < wanted && text[at] != '\n') at++;
+        } else if (c == '"' || c == '\'') {
+            at = skip_string(text, at, wanted);
+        } else {
+            depth += c == '(' || c == '[' || c == '{';
+            depth -= depth && (c == ')' || c == ']' || c == '}');
+            at += c == '\\' ? 2 : 1;
+            if (c != '\n' || depth || at >= wanted) continue;
+            /* decorators and else, elif, except, finally go with what is around them */
+            bool margin = (w->classes[at] & LG_CLASS_IN_WORD) || text[at] == '@';
+            if (margin && line != '@' && text[at] != 'e' && text[at] != 'f') cut = at;
+            if (margin) line = text[at];
         }
     }
+    return cut;
 }

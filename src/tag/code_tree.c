@@ -359,6 +359,8 @@ static void walk_range(lg_code_walk *w, lg_code_language_id id, size_t begin, si
     uint64_t budget =
         MIN_WORK + (uint64_t)PIECE * WORK_PER_BYTE + (uint64_t)(end - begin) * LONG_WORK_PER_BYTE;
     while (begin < end && !w->failed) {
+        if (language->resume) begin = language->resume(w, begin, end);
+        if (begin == end) break;
         size_t stop = piece_end(w, begin, end);
         bool sound = language->cut && stop < end; /* nothing is cut short */
         if (sound) stop = language->cut(w, begin, stop, end);
@@ -374,8 +376,12 @@ static void walk_range(lg_code_walk *w, lg_code_language_id id, size_t begin, si
             language->prepare(w, begin, stop, l->seen, &l->fixed);
             seen = l->seen;
         }
-        if (stop - begin <= 4 * (size_t)PIECE && !is_too_deep(seen, stop - begin))
-            parse_piece(w, g, l, begin, stop, seen, stop < end && !sound, &budget);
+        size_t parsed = language->open_at ? language->open_at(w, begin, stop) : stop;
+        if (parsed - begin <= 4 * (size_t)PIECE && !is_too_deep(seen, parsed - begin)) {
+            parse_piece(w, g, l, begin, parsed, seen, stop < end && !sound, &budget);
+            put_until(w, l->resume, LG_CODE_LEX);
+        }
+        if (parsed < stop) l->resume = stop;
         put_until(w, l->resume, LG_CODE_LEX);
         begin = l->resume;
     }
