@@ -45,21 +45,24 @@ static void make_ids(uint32_t *ids) {
 static void bench_copies(const uint32_t *ids) {
     static const size_t sizes[] = {512, 2048, 8192, 65536, TOKENS};
     uint16_t *copy_len = malloc(TOKENS * sizeof *copy_len);
-    uint32_t *distance = malloc(TOKENS * sizeof *distance);
+    uint32_t *distance = malloc(TOKENS * sizeof *distance), *first = malloc(TOKENS * sizeof *first);
     lg_copy *copy = lg_copy_create();
-    if (!copy_len || !distance || !copy) stop("out of memory");
+    if (!copy_len || !distance || !first || !copy) stop("out of memory");
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         double start = seconds();
-        for (size_t i = 0; i < TOKENS; i += sizes[s])
-            if (!lg_copy_features(copy, ids + i, NULL, TOKENS - i < sizes[s] ? TOKENS - i : sizes[s],
-                                  copy_len + i, distance + i))
+        for (size_t i = 0; i < TOKENS; i += sizes[s]) {
+            size_t n = TOKENS - i < sizes[s] ? TOKENS - i : sizes[s];
+            if (!lg_copy_features(copy, ids + i, NULL, n, copy_len + i, distance + i) ||
+                !lg_copy_first_distance(copy, ids + i, n, 5, copy_len + i, first + i))
                 stop("out of memory");
+        }
         printf("copy features, documents of %8zu tokens  %6.1f M tokens/s\n", sizes[s],
                TOKENS / (seconds() - start) * 1e-6);
     }
     lg_copy_free(copy);
     free(copy_len);
     free(distance);
+    free(first);
 }
 
 /* Words and brackets in tokens of four bytes, documents of 4096 tokens in four domains. */

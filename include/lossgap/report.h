@@ -5,6 +5,7 @@
 
 #include "lossgap/base.h"
 #include "lossgap/gap.h"
+#include "lossgap/tag.h"
 
 /* docs/formats/gap.md */
 LG_API lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *error);
@@ -24,4 +25,14 @@ typedef struct lg_table_style {
 
 LG_API lg_status lg_gap_table(const lg_gap *gap, const lg_table_style *style, char **text, size_t *length,
                               lg_error *error);
+
+/* What columns of tags there are, with their levels; the families and which tags belong to each. */
+LG_API lg_status lg_tag_list_table(const lg_tag_view *view, char **text, size_t *length, lg_error *error);
+LG_API lg_status lg_tag_list_json(const lg_tag_view *view, char **text, size_t *length, lg_error *error);
+/* Document DOC of DATA, a token a line, with its tags; VIEW is of the same document. JSON: an object a line.
+ */
+LG_API lg_status lg_tag_document_table(const lg_tag_view *view, const lg_dataset *data, size_t doc,
+                                       bool color, char **text, size_t *length, lg_error *error);
+LG_API lg_status lg_tag_document_json(const lg_tag_view *view, const lg_dataset *data, size_t doc,
+                                      char **text, size_t *length, lg_error *error);
 #endif

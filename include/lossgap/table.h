@@ -52,7 +52,7 @@ typedef struct lg_provenance {
 } lg_provenance;
 
 /* The newest version of any format that this program reads and writes. */
-#define LG_TABLE_VERSION 1
+#define LG_TABLE_VERSION 2
 
 /* Maps and validates PATH. With FORMAT, refuses other formats and versions newer than this program. Costs no
    reading of the data. */

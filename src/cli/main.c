@@ -21,6 +21,7 @@ static const struct command {
     {"score", cmd_score, "score every token of a dataset with a model", NULL},
     {"import", cmd_import, "take losses that another program computed", NULL},
     {"tag", cmd_tag, "say what each token is", NULL},
+    {"frequency", cmd_frequency, "count token types, for tags that go by a larger corpus", NULL},
     {"gap", cmd_gap, "say where one model predicts better than another, by category", NULL},
     {"export", cmd_export, "write the per-token table as JSONL or CSV", "Look"},
     {"inspect", cmd_inspect, "say what is in an artefact, a checkpoint or a tokenizer", NULL},

@@ -71,7 +71,8 @@ static void put_spaces(lg_text *out, size_t n) {
 }
 
 void lg_grid_print(lg_grid *grid, bool color, lg_text *out) {
-    static const char *const on[] = {"", "\033[32m", "\033[31m", "\033[1m"};
+    static const char *const on[] = {"",         "\033[32m", "\033[31m", "\033[1m", "\033[2m",
+                                     "\033[33m", "\033[34m", "\033[35m", "\033[36m"};
     if (grid->failed) {
         out->failed = true;
         return;
@@ -83,7 +84,8 @@ void lg_grid_print(lg_grid *grid, bool color, lg_text *out) {
         const lg_grid_cell *cell = &grid->cells[i];
         size_t fill = width[c] - cell->width;
         if (c && width[c]) pending += GAP;
-        if (c) pending += fill;
+        bool left = !c || (grid->left >> c & 1);
+        if (!left) pending += fill;
         if (cell->text[0]) { /* no white space at the end of a line */
             bool ink = color && cell->ink != LG_INK_PLAIN;
             put_spaces(out, pending);
@@ -92,7 +94,7 @@ void lg_grid_print(lg_grid *grid, bool color, lg_text *out) {
             lg_text_puts(out, cell->text);
             if (ink) lg_text_puts(out, "\033[0m");
         }
-        if (!c) pending += fill;
+        if (left) pending += fill;
         if (c + 1 == grid->n_columns) {
             while (out->length && !out->failed && out->data[out->length - 1] == ' ') out->length--;
             lg_text_puts(out, "\n");

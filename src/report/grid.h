@@ -5,7 +5,17 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-typedef enum lg_ink { LG_INK_PLAIN, LG_INK_GOOD, LG_INK_BAD, LG_INK_HEAD } lg_ink;
+typedef enum lg_ink {
+    LG_INK_PLAIN,
+    LG_INK_GOOD,
+    LG_INK_BAD,
+    LG_INK_HEAD,
+    LG_INK_DIM,
+    LG_INK_YELLOW,
+    LG_INK_BLUE,
+    LG_INK_MAGENTA,
+    LG_INK_CYAN,
+} lg_ink;
 
 typedef struct lg_grid_cell {
     const char *text;
@@ -19,6 +29,7 @@ enum { LG_GRID_COLUMNS = 64 };
  * stays set. */
 typedef struct lg_grid {
     size_t n_columns, column, count, capacity;
+    uint64_t left; /* bit c: column c is flush left, as the first one always is */
     lg_grid_cell *cells;
     lg_arena arena;
     bool failed;
@@ -28,7 +39,7 @@ typedef struct lg_grid {
 void lg_grid_put(lg_grid *grid, lg_ink ink, const char *text);
 void lg_grid_printf(lg_grid *grid, lg_ink ink, const char *format, ...) LG_PRINTF(3, 4);
 void lg_grid_end_row(lg_grid *grid);
-/* Prints the rows to OUT: the first column flush left, others flush right, two spaces between. */
+/* Prints the rows to OUT: columns flush right but for the first and those in `left`, two spaces between. */
 void lg_grid_print(lg_grid *grid, bool color, lg_text *out);
 size_t lg_grid_width(const lg_grid *grid);
 void lg_grid_free(lg_grid *grid);

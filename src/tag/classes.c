@@ -64,8 +64,9 @@ void lg_classify(const char *text, size_t n_bytes, uint8_t *classes) {
     }
 }
 
-static bool fill(const lg_tag_document *d, const lg_spans *spans, void *const *columns) {
-    (void)spans;
+static bool fill(const lg_tag_maker *self, const lg_tag_document *d, const lg_spans *spans,
+                 void *const *columns) {
+    (void)self, (void)spans;
     uint8_t *out = columns[0];
     for (size_t i = 0; i < d->n_tokens; i++) {
         size_t at = lg_tag_token_first(d, i);
@@ -76,10 +77,13 @@ static bool fill(const lg_tag_document *d, const lg_spans *spans, void *const *c
 
 static const char *const levels[] = {"whitespace", "word", "number", "punctuation", "other", NULL};
 
-const lg_tag_family lg_family_char_class = {
+const lg_tag_maker lg_maker_char_class = {
     .name = "char_class",
     .help = "class of the token's first character that is not white space",
     .needs_text = true,
-    .columns = {{"char_class", LG_U8, levels}},
+    .columns = {{.name = "char_class",
+                 .help = "of the first character that is not white space",
+                 .dtype = LG_U8,
+                 .levels = levels}},
     .fill = fill,
 };

@@ -7,7 +7,7 @@
 #include "tag/code_tags_markup.h"
 
 /* row(NAME of the constant, name, family, delimiter, prose: delimiters inside are looked for as in prose) */
-#define LG_CODE_TAGS_SHARED(row) row(CODE_WHITESPACE, "code.whitespace", WHITESPACE, NO_DELIMITER, false)
+#define LG_CODE_TAGS_SHARED(row) row(CODE_WHITESPACE, "whitespace", WHITESPACE, NO_DELIMITER, false)
 
 /* clang-format off */
 #define LG_CODE_TAGS_PYTHON(row) \

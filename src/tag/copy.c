@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #include "base/memory.h"
 #include "tag/tag_internal.h"
 
@@ -25,6 +27,11 @@ typedef struct type {
     uint32_t id, number, last, stamp; /* last: place in the run */
 } type;
 
+/* Where a run of tokens stood first. */
+typedef struct first_run {
+    uint32_t end, stamp;
+} first_run;
+
 struct lg_copy {
     uint32_t *tokens; /* numbers of the token types in order of appearance */
     edge *root;       /* [types] edges of the root */
@@ -34,6 +41,9 @@ struct lg_copy {
     edge *edges;
     size_t types_room, edges_room, type_slots, edge_slots, n_edges;
     uint32_t stamp;
+    first_run *runs; /* hash table of lg_copy_first_distance */
+    size_t runs_room;
+    uint32_t runs_stamp;
 };
 
 lg_copy *lg_copy_create(void) {
@@ -47,6 +57,7 @@ void lg_copy_free(lg_copy *copy) {
     free(copy->links);
     free(copy->types);
     free(copy->edges);
+    free(copy->runs);
     free(copy);
 }
 
@@ -209,3 +220,72 @@ bool lg_copy_features(lg_copy *c, const uint32_t *ids, const bool *is_break, siz
     }
     return true;
 }
+
+bool lg_copy_first_distance(lg_copy *c, const uint32_t *ids, size_t n, unsigned length,
+                            const uint16_t *copy_len, uint32_t *first_distance) {
+    size_t slots = slots_for(n), bytes = length * sizeof *ids;
+    if (slots > c->runs_room || c->runs_stamp == UINT32_MAX) {
+        free(c->runs);
+        c->runs_room = slots;
+        c->runs_stamp = 0;
+        c->runs = calloc(slots, sizeof *c->runs);
+        if (!c->runs) return c->runs_room = 0, false;
+    }
+    c->runs_stamp++;
+    for (size_t i = 0; i < n; i++) {
+        first_distance[i] = 0;
+        if (i + 1 < length) continue;
+        const uint32_t *run = ids + i + 1 - length;
+        size_t at = (size_t)XXH3_64bits(run, bytes) & (slots - 1);
+        while (c->runs[at].stamp == c->runs_stamp &&
+               memcmp(ids + c->runs[at].end + 1 - length, run, bytes) != 0)
+            at = (at + 1) & (slots - 1);
+        if (copy_len[i] < length) c->runs[at] = (first_run){(uint32_t)i, c->runs_stamp}; /* it is new */
+        else first_distance[i] = (uint32_t)i - c->runs[at].end;
+    }
+    return true;
+}
+
+/* ---- the maker ---- */
+
+static void *start(const void *state) {
+    (void)state;
+    return lg_copy_create();
+}
+
+static void stop(void *scratch) {
+    lg_copy_free(scratch);
+}
+
+static bool fill(const lg_tag_maker *self, const lg_tag_document *d, const lg_spans *spans,
+                 void *const *columns) {
+    (void)self, (void)spans;
+    uint16_t *copy_len = columns[0];
+    uint8_t *reuse = columns[3];
+    if (!lg_copy_features(d->scratch, d->ids, NULL, d->n_tokens, copy_len, columns[1]) ||
+        !lg_copy_first_distance(d->scratch, d->ids, d->n_tokens, 5, copy_len, columns[2]))
+        return false;
+    for (size_t i = 0; i < d->n_tokens; i++) reuse[i] = copy_len[i] > 0;
+    return true;
+}
+
+static const char *const reuse_levels[] = {"first", "reuse", NULL};
+
+const lg_tag_maker lg_maker_copy = {
+    .name = "copy",
+    .help = "what of the document was there before",
+    .columns = {{.name = "copy_len",
+                 .help = "tokens of the longest run ending here that occurred before",
+                 .dtype = LG_U16},
+                {.name = "prev_distance", .help = "tokens since the same token; 0: never", .dtype = LG_U32},
+                {.name = "first_distance_5",
+                 .help = "tokens since the first occurrence of the 5-gram that ends here; 0: none",
+                 .dtype = LG_U32},
+                {.name = "reuse",
+                 .help = "whether the token occurred before",
+                 .dtype = LG_U8,
+                 .levels = reuse_levels}},
+    .start = start,
+    .stop = stop,
+    .fill = fill,
+};

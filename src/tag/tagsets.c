@@ -5,7 +5,7 @@
 
 /* Open are the classes that gain new members all the time; a qualifier (very, quite, so) is content in the
    method's table, but of a closed class. */
-const struct lg_family_row lg_families[LG_N_FAMILIES] = {
+const lg_tag_family lg_families[LG_N_FAMILIES] = {
     [LG_FAMILY_NONE] = {"none", "none", false},
     [LG_FAMILY_WHITESPACE] = {"whitespace", "none", false},
     [LG_FAMILY_NOUN] = {"noun", "content", true},

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lossgap/tag.h"
+
 /* Families are shared by prose, code and markup; their number is the bit in family_bits, so at most 64. */
 typedef enum lg_family {
     LG_FAMILY_NONE, /* no bytes */
@@ -59,12 +61,7 @@ typedef enum lg_family {
     LG_N_FAMILIES
 } lg_family;
 
-extern const struct lg_family_row {
-    const char *name;
-    const char
-        *class; /* "content", "function" or "other" in prose; "none" for code, markup and white space */
-    bool open;  /* an open class: new words join it */
-} lg_families[LG_N_FAMILIES];
+extern const lg_tag_family lg_families[LG_N_FAMILIES];
 
 /* The family of a part of speech. TAGSET: "brown" (lower case), "upos" or "penn". A tag that it does not know
    is LG_FAMILY_OTHER. */

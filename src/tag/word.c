@@ -13,7 +13,8 @@ static size_t apostrophe(const lg_tag_document *d, size_t at) {
     return at + 2 < d->n_bytes && s[0] == 0xE2 && s[1] == 0x80 && s[2] == 0x99 ? 3 : 0;
 }
 
-static bool make_spans(const lg_tag_document *d, lg_spans *spans) {
+static bool make_spans(const lg_tag_maker *self, const lg_tag_document *d, lg_spans *spans) {
+    (void)self;
     for (size_t i = 0; i < d->n_bytes;) {
         if (!in_word(d, i)) {
             i++;
@@ -34,7 +35,9 @@ static bool make_spans(const lg_tag_document *d, lg_spans *spans) {
 
 enum { NONE, WHOLE, PREFIX, MIDDLE, SUFFIX };
 
-static bool fill(const lg_tag_document *d, const lg_spans *words, void *const *columns) {
+static bool fill(const lg_tag_maker *self, const lg_tag_document *d, const lg_spans *words,
+                 void *const *columns) {
+    (void)self;
     uint8_t *out = columns[0];
     for (size_t i = 0, w = 0; i < d->n_tokens; i++) {
         size_t begin = lg_tag_token_begin(d, i), end = lg_tag_token_end(d, i);
@@ -52,12 +55,15 @@ static bool fill(const lg_tag_document *d, const lg_spans *words, void *const *c
 static const char *const tags[] = {"word", NULL};
 static const char *const levels[] = {"none", "whole", "prefix", "middle", "suffix", NULL};
 
-const lg_tag_family lg_family_word = {
+const lg_tag_maker lg_maker_word = {
     .name = "word",
     .help = "where in its word the token stands",
     .needs_text = true,
     .tags = tags,
     .make_spans = make_spans,
-    .columns = {{"word_position", LG_U8, levels}},
+    .columns = {{.name = "word_position",
+                 .help = "within the first word that the token overlaps",
+                 .dtype = LG_U8,
+                 .levels = levels}},
     .fill = fill,
 };

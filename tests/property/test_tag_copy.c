@@ -45,6 +45,16 @@ static void compare(lg_copy *copy, const uint32_t *ids, const bool *is_break, si
         assert_int_equal(len[i], want_len[i]);
         assert_int_equal(distance[i], want_distance[i]);
     }
+    for (unsigned length = 1; length <= 5 && !any; length += 2) {
+        assert_true(lg_copy_first_distance(copy, ids, n, length, len, distance));
+        for (size_t i = 0; i < n; i++) {
+            size_t first = 0; /* distance to the first occurrence of the run that ends at i */
+            for (size_t j = length - 1; i + 1 >= length && j < i && !first; j++)
+                if (memcmp(ids + j + 1 - length, ids + i + 1 - length, length * sizeof *ids) == 0)
+                    first = i - j;
+            assert_int_equal(distance[i], first);
+        }
+    }
 }
 
 static void test_random(void **unused) {

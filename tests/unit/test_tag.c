@@ -2,6 +2,7 @@
  * windows). */
 #include "fixture.h"
 
+#include "base/json.h"
 #include "lossgap/tag.h"
 
 /* Opens the tags of DOCUMENTS; expects of each token column what is written, a character a token. */
@@ -95,6 +96,7 @@ static void test_char_class(void **state) {
     }
 }
 
+/* none 0, then by kind, opening before closing: round 1 2, square 3 4, curly 5 6 … quote f g */
 static void test_delimiters(void **state) {
     (void)state;
     lg_dataset data;
@@ -106,8 +108,10 @@ static void test_delimiters(void **state) {
     expect(tags, "delimiter.tag", "0231450");
     lg_table_close(tags);
     lg_dataset_close(&data);
-    tags = tag(ONE(LG_HTML, tokens), true, 0, 1, &data);
-    expect(tags, "delimiter", "10326780");
+    tags = tag(ONE(LG_PROSE, " (see\1 \"\1(\1it\1)\".\1 x\1)\1]\1).\1 (("), true, 0, 1, &data);
+    expect(tags, "delimiter", "1f10202421");
+    expect(tags, "delimiter_depth", "1230301001");
+    expect(tags, "delimiter_distance", "0000206000");
     lg_table_close(tags);
     lg_dataset_close(&data);
 }
@@ -136,6 +140,131 @@ static void test_copies(void **state) {
         /* a b a b | a b a | | a a b |: positions 0-3, 5-7, 10-12 */
         expect(tags, "copy_len_window", "0012123112");
         expect(tags, "prev_distance_window", "0022332316");
+        lg_table_close(tags);
+        lg_dataset_close(&data);
+    }
+}
+
+/* Positions count within documents and windows; frequencies over the whole dataset. */
+static void test_positions(void **state) {
+    (void)state;
+    fixture_document documents[] = {{"1", "x", LG_PROSE, "a\1b\1a", 0}, {"2", "x", LG_PROSE, "a", 0}};
+    for (int text = 0; text < 2; text++) {
+        lg_dataset data;
+        lg_error error = {0};
+        lg_table *tags = tag(documents, 2, text, 3, 1, &data);
+        const void *values;
+        expect(tags, "position", "0120");
+        expect(tags, "position_window", "0121"); /* a b a | separator a separator */
+        assert_int_equal(lg_table_column(tags, "frequency", LG_F64, 4, &values, &error), LG_OK);
+        assert_true(((const double *)values)[0] == 0.75 && ((const double *)values)[1] == 0.25);
+        lg_table_close(tags);
+        lg_dataset_close(&data);
+    }
+}
+
+/* Frequencies from a table of other data: types that it has not seen have none. */
+static void test_frequency_table(void **state) {
+    (void)state;
+    lg_error error = {0};
+    lg_dataset data[2];
+    fixture_document wide[] = {{"1", "x", LG_PROSE, "a\1b\1a\1a", 0}},
+                     narrow[] = {{"1", "x", LG_PROSE, "b\1c", 0}};
+    fixture_dataset(fixture_path("wide"), wide, 1, true);
+    fixture_dataset(fixture_path("narrow"), narrow, 1, true);
+    assert_int_equal(lg_dataset_open(fixture_path("wide"), &data[0], &error), LG_OK);
+    assert_int_equal(lg_dataset_open(fixture_path("narrow"), &data[1], &error), LG_OK);
+    assert_int_equal(lg_frequency_count(data, 2, fixture_path("both"), "test", NULL, &error), LG_OK);
+    assert_int_equal(lg_frequency_count(data, 1, fixture_path("counts"), "test", NULL, &error), LG_OK);
+    static const double want[2][2] = {{0.25, 0}, {2.0 / 6, 1.0 / 6}};
+    for (int k = 0; k < 2; k++) {
+        char counts[128];
+        strcpy(counts, fixture_path(k ? "both" : "counts"));
+        lg_tag_options options = {.frequency = counts, .command = "test"};
+        const void *values;
+        lg_table *tags;
+        bool current;
+        if (lg_tag_run(&data[1], &options, fixture_path("tags"), NULL, &error)) fail_msg("%s", error.message);
+        assert_int_equal(lg_table_open(fixture_path("tags"), "tags", &tags, &error), LG_OK);
+        assert_int_equal(lg_table_column(tags, "frequency", LG_F64, 2, &values, &error), LG_OK);
+        assert_memory_equal(values, want[k], sizeof want[k]);
+        lg_table_close(tags);
+        assert_int_equal(lg_tag_is_current(fixture_path("tags"), &data[1], &options, &current, &error),
+                         LG_OK);
+        assert_true(current);
+        options.frequency = NULL;
+        assert_int_equal(lg_tag_is_current(fixture_path("tags"), &data[1], &options, &current, &error),
+                         LG_OK);
+        assert_false(current);
+        options.multi = LG_MULTI_DROP;
+        options.frequency = fixture_path("narrow"); /* no such table */
+        assert_int_equal(lg_tag_run(&data[1], &options, fixture_path("none"), NULL, &error), LG_BAD_INPUT);
+        assert_int_equal(access(fixture_path("none"), F_OK), -1);
+    }
+    lg_dataset_close(&data[0]);
+    lg_dataset_close(&data[1]);
+}
+
+/* What LEVEL is called among the settings' levels of COLUMN. */
+static size_t level(const lg_table *tags, const char *column, const char *name) {
+    lg_arena arena = {0};
+    lg_error error = {0};
+    lg_json_value *settings;
+    const char *text = lg_table_provenance(tags)->settings;
+    assert_int_equal(lg_json_parse(&arena, text, strlen(text), "settings", &settings, &error), LG_OK);
+    size_t i = 0;
+    const lg_json_value *v = lg_json_get(lg_json_get(settings, "levels"), column);
+    assert_non_null(v);
+    for (v = v->first; v && strcmp(v->string, name) != 0; v = v->next) i++;
+    if (!v) fail_msg("%s has no level %s", column, name);
+    lg_arena_free(&arena);
+    return i;
+}
+
+/* Single tags, and all that a token carries. White space counts only where there is nothing else. */
+static void test_families(void **state) {
+    (void)state;
+    static const char *const families[] = {"keyword",    "open",   "close",  "layout", "keyword",
+                                           "whitespace", "number", "layout", "none"};
+    static const char *const carried[][5] = {{"keyword", "identifier"},
+                                             {"open", "identifier"},
+                                             {"close", "operator", "layout"},
+                                             {"layout"},
+                                             {"keyword"},
+                                             {"whitespace"},
+                                             {"number"},
+                                             {"layout"},
+                                             {"none"}};
+    enum { N = sizeof families / sizeof *families };
+    for (int multi = LG_MULTI_FIRST; multi <= LG_MULTI_DROP; multi++) {
+        lg_dataset data;
+        lg_error error = {0};
+        fixture_document one = {"d", "x", LG_PYTHON, "def f\1 (a\1):\n\1    \1return\1 \1 1\1\n\1\1", 0};
+        fixture_dataset(fixture_path("data"), &one, 1, true);
+        assert_int_equal(lg_dataset_open(fixture_path("data"), &data, &error), LG_OK);
+        assert_int_equal(data.n_tokens, N);
+        lg_tag_options options = {.multi = (lg_multi)multi, .command = "test"};
+        if (lg_tag_run(&data, &options, fixture_path("tags"), NULL, &error)) fail_msg("%s", error.message);
+        lg_table *tags;
+        const void *family, *bits, *class, *brown;
+        assert_int_equal(lg_table_open(fixture_path("tags"), "tags", &tags, &error), LG_OK);
+        assert_int_equal(lg_table_column(tags, "family", LG_U8, N, &family, &error), LG_OK);
+        assert_int_equal(lg_table_column(tags, "class", LG_U8, N, &class, &error), LG_OK);
+        assert_int_equal(lg_table_column(tags, "brown", LG_U16, N, &brown, &error), LG_OK);
+        assert_int_equal(lg_table_column(tags, "family_bits", LG_U64, N, &bits, &error), LG_OK);
+        for (size_t i = 0; i < N; i++) {
+            size_t several = 0;
+            uint64_t want = 0;
+            for (; carried[i][several]; several++)
+                want |= (uint64_t)1 << level(tags, "family", carried[i][several]);
+            if (((const uint64_t *)bits)[i] != want)
+                fail_msg("token %zu carries %llx", i, (unsigned long long)((const uint64_t *)bits)[i]);
+            const char *single = multi == LG_MULTI_DROP && several > 1 ? "none" : families[i];
+            if (((const uint8_t *)family)[i] != level(tags, "family", single))
+                fail_msg("token %zu is no %s", i, single);
+            assert_int_equal(((const uint8_t *)class)[i], level(tags, "class", "none"));
+            assert_int_equal(((const uint16_t *)brown)[i], 0);
+        }
         lg_table_close(tags);
         lg_dataset_close(&data);
     }
@@ -190,7 +319,7 @@ static void test_layers_do_not_depend_on_tokens(void **state) {
     size_t sizes[2][6];
     for (size_t i = 0; i < 2; i++) {
         lg_dataset data;
-        lg_table *tags = tag(ONE(LG_HTML, cuts[i]), true, 0, 1, &data);
+        lg_table *tags = tag(ONE(LG_PROSE, cuts[i]), true, 0, 1, &data);
         for (size_t k = 0; k < 6; k++) {
             const lg_tensor *t = lg_table_find(tags, layers[k]);
             assert_non_null(t);
@@ -230,9 +359,15 @@ static void test_stops(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_word_position), cmocka_unit_test(test_char_class),
-        cmocka_unit_test(test_delimiters),    cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_any_threads),   cmocka_unit_test(test_layers_do_not_depend_on_tokens),
+        cmocka_unit_test(test_word_position),
+        cmocka_unit_test(test_char_class),
+        cmocka_unit_test(test_delimiters),
+        cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_frequency_table),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_any_threads),
+        cmocka_unit_test(test_layers_do_not_depend_on_tokens),
         cmocka_unit_test(test_stops),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
