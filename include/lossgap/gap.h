@@ -9,10 +9,16 @@
 /* What every table and file says of the sign. */
 #define LG_GAP_SIGN "gap = loss(A) - loss(B), nats per token; positive: B predicts better"
 
+/* What is grouped by when nothing is asked for: what there is of these. */
+#define LG_GAP_STANDARD                                                                                      \
+    "family", "class", "delimiter", "word_position", "char_class", "reuse", "copy_len", "prev_distance"
+
 typedef struct lg_gap_options {
-    const char *const
-        *by; /* [n_by <= 32] grouping columns; NULL: a standard list, each alone and crossed with domain */
+    const char *const *by; /* [n_by <= 32] grouping columns; NULL: domain and LG_GAP_STANDARD, each alone and
+                              crossed with domain */
     size_t n_by;
+    const char *multi; /* tokens that carry several levels of a column: "first", "all" (counted under each),
+                          "drop" (left out of its groups); NULL: as the tags say */
     const char *command;
 } lg_gap_options;
 
@@ -46,7 +52,9 @@ typedef struct lg_gap_about {
     size_t n_models;
     uint64_t documents, tokens, unscorable; /* of the dataset; unscorable ones are in no row */
     bool has_text;                          /* else no bytes */
-    const char *provenance;                 /* JSON object: program, command, inputs, settings */
+    const char *multi;                      /* "first", "all", "drop" */
+    const uint64_t *several; /* [n_by] tokens with a loss that carry several levels of the column */
+    const char *provenance;  /* JSON object: program, command, inputs, settings */
 } lg_gap_about;
 LG_API const lg_gap_about *lg_gap_get_about(const lg_gap *gap);
 

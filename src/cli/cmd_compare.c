@@ -66,10 +66,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0,
      "Keep every artefact in the folder DIR: the same command goes on from what is there", 1},
     {"by", KEY_BY, "COLUMN,...", 0,
-     "Group by each of these columns alone and by all together (default: all columns of the tags, alone and "
-     "crossed with "
-     "domain)",
-     40},
+     "Group by each of these columns alone and by all together (default: what `lossgap gap` takes)", 40},
     {"sort", KEY_SORT, "ORDER", 0,
      "Order of the table's lines: group (default) or contribution (gap x tokens)", 40},
     {0},
@@ -311,7 +308,7 @@ static lg_status make_gap(comparison *p, const char *tags) {
 /* ---- what the user sees ---- */
 
 /* The table on the screen leaves out columns that mostly repeat others; gap.txt has them all. */
-static const char *const hidden[] = {"prev_distance", "copy_len_window", "prev_distance_window", NULL};
+static const char *const hidden[] = {"char_class", "prev_distance", NULL};
 
 static lg_status print(const comparison *p) {
     cli_progress_clear(&p->c->progress);

@@ -8,17 +8,18 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "lossgap/report.h"
+#include "lossgap/tag.h"
 
 struct options {
     const char **scores;
     size_t n_scores, scores_room;
-    const char *data, *tags, *out;
+    const char *data, *tags, *out, *multi;
     char **by;
     size_t n_by;
     lg_gap_sort sort;
 };
 
-enum { KEY_DATA = 0x100, KEY_TAGS, KEY_BY, KEY_SORT };
+enum { KEY_DATA = 0x100, KEY_TAGS, KEY_BY, KEY_SORT, KEY_MULTI };
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     static const char *const sorts[] = {"group", "contribution", NULL};
@@ -36,6 +37,9 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case KEY_BY:
         free(o->by);
         o->by = cli_list(state, "--by", argument, &o->n_by);
+        return 0;
+    case KEY_MULTI:
+        o->multi = lg_multi_names[cli_choice(state, "--multi", argument, lg_multi_names)];
         return 0;
     case KEY_SORT:
         o->sort = (lg_gap_sort)cli_choice(state, "--sort", argument, sorts);
@@ -60,7 +64,14 @@ static const struct argp_option options[] = {
     {"by", KEY_BY, "COLUMN,...", 0,
      "Group by each of these columns alone and by all together: domain, kind, document, or a column of the "
      "tags "
-     "(default: all of those, alone and crossed with domain)",
+     "(default: what there is of domain, family, class, delimiter, word_position, char_class, reuse, "
+     "copy_len and "
+     "prev_distance, each alone and crossed with domain)",
+     1},
+    {"multi", KEY_MULTI, "HOW", 0,
+     "A token that carries several families or delimiters counts under the first, under all, or not at all "
+     "(drop); "
+     "default: as the tags were made",
      1},
     {"output", 'o', "GAP.json", 0, "Write JSON there and CSV beside it (GAP.csv)", 2},
     {"sort", KEY_SORT, "ORDER", 0,
@@ -117,7 +128,7 @@ static lg_status run(cli *c, const struct options *o) {
     for (size_t i = 0; i < o->n_scores && !status; i++)
         status = lg_scores_open(o->scores[i], &data, &scores[i], &c->error);
     lg_gap_options gap_options = {
-        .by = (const char *const *)o->by, .n_by = o->n_by, .command = c->command_line};
+        .by = (const char *const *)o->by, .n_by = o->n_by, .multi = o->multi, .command = c->command_line};
     if (!status) status = lg_gap_compute(&data, scores, o->n_scores, o->tags, &gap_options, &gap, &c->error);
     if (!status && o->out) status = cli_write_gap(gap, o->out, &c->error);
     lg_table_style style = {.width = cli_width(stdout), .color = cli_color(stdout), .sort = o->sort};

@@ -257,6 +257,26 @@ static void print_crossing(const view *v, size_t n, const crossing *c) {
     lg_grid_free(&grid);
 }
 
+/* "1,234 tokens" */
+static void put_counted(lg_text *out, uint64_t n, const char *what) {
+    lg_grid count = {.n_columns = 1};
+    put_count(&count, n);
+    if (count.count) lg_text_printf(out, "%s %s%s", count.cells[0].text, what, n == 1 ? "" : "s");
+    out->failed |= count.failed;
+    lg_grid_free(&count);
+}
+
+/* What became of tokens that carry several levels. */
+static void put_several(const view *v, size_t column) {
+    const lg_gap_about *about = lg_gap_get_about(v->gap);
+    if (!about->several[column]) return;
+    put_counted(v->out, about->several[column], "token");
+    const char *fate = strcmp(about->multi, "all") == 0    ? "counted under each"
+                       : strcmp(about->multi, "drop") == 0 ? "left out"
+                                                           : "counted under the first";
+    lg_text_printf(v->out, " of several levels: %s.\n", fate);
+}
+
 static void print_section(const view *v, size_t column) {
     const char *name = lg_gap_by(v->gap, column);
     bool bytes = lg_gap_get_about(v->gap)->has_text &&
@@ -269,6 +289,7 @@ static void print_section(const view *v, size_t column) {
         print_rows(v, column, n, bytes, NULL);
         if (c.n_levels) print_crossing(v, n, &c);
     }
+    put_several(v, column);
     free(c.cells);
 }
 
@@ -313,15 +334,6 @@ static void print_rest(const view *v) {
                 (g >> b & 1) && (is_hidden(v, b) || (count_levels(v, b) < 2 && __builtin_popcount(g) == 2));
         if (!skip) print_list(v, g);
     }
-}
-
-/* "1,234 tokens" */
-static void put_counted(lg_text *out, uint64_t n, const char *what) {
-    lg_grid count = {.n_columns = 1};
-    put_count(&count, n);
-    if (count.count) lg_text_printf(out, "%s %s%s", count.cells[0].text, what, n == 1 ? "" : "s");
-    out->failed |= count.failed;
-    lg_grid_free(&count);
 }
 
 static void print_pair(const view *v) {

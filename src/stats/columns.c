@@ -91,8 +91,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-lg_status lg_group_column_names(const lg_dataset *data, const lg_table *tags, lg_arena *arena,
-                                const char ***names, size_t *count, lg_error *error) {
+static lg_status column_names(const lg_dataset *data, const lg_table *tags, lg_arena *arena,
+                              const char ***names, size_t *count, lg_error *error) {
     const lg_json_value *levels;
     lg_status status = read_settings(tags, arena, &levels, error);
     if (status) return status;
@@ -141,6 +141,25 @@ static lg_status read_levels(const lg_table *tags, lg_arena *arena, lg_group_col
     return LG_OK;
 }
 
+/* NAME_bits, where the tags have it. */
+static lg_status open_bits(const lg_dataset *data, const lg_table *tags, lg_group_column *c,
+                           lg_error *error) {
+    char name[128];
+    snprintf(name, sizeof name, "%s_bits", c->name);
+    const lg_tensor *t = lg_table_find(tags, name);
+    if (!t || (t->dtype != LG_U32 && t->dtype != LG_U64)) return LG_OK;
+    c->bits_dtype = t->dtype;
+    lg_status status = lg_table_column(tags, name, t->dtype, data->n_tokens, &c->bits, error);
+    uint64_t named = c->n_levels < 64 ? ((uint64_t)1 << c->n_levels) - 1 : UINT64_MAX;
+    for (size_t i = 0; i < data->n_tokens && !status; i++) {
+        uint64_t bits = lg_group_column_bits(c, i);
+        if (!bits || (bits & ~named))
+            status = lg_fail(error, LG_BAD_INPUT, "%s: column '%s' holds %llx, but has the bits 0 to %zu",
+                             lg_table_path(tags), name, (unsigned long long)bits, c->n_levels - 1);
+    }
+    return status;
+}
+
 static lg_status open_tag_column(const lg_dataset *data, const lg_table *tags, const lg_tensor *t,
                                  lg_arena *arena, lg_group_column *c, lg_error *error) {
     lg_status status = lg_table_column(tags, t->name, t->dtype, data->n_tokens, &c->values, error);
@@ -158,7 +177,16 @@ static lg_status open_tag_column(const lg_dataset *data, const lg_table *tags, c
     if (data->n_tokens && largest >= c->n_levels)
         return lg_fail(error, LG_BAD_INPUT, "%s: column '%s' holds the value %u, but has %zu levels",
                        lg_table_path(tags), c->name, largest, c->n_levels);
-    return LG_OK;
+    return open_bits(data, tags, c, error);
+}
+
+lg_status lg_group_column_multi(const lg_table *tags, lg_arena *arena, const char **multi, lg_error *error) {
+    lg_json_value *settings;
+    const char *text = lg_table_provenance(tags)->settings;
+    lg_status status = lg_json_parse(arena, text, strlen(text), lg_table_path(tags), &settings, error);
+    const lg_json_value *v = status ? NULL : lg_json_get(settings, "multi");
+    *multi = v && v->type == LG_JSON_STRING ? v->string : "first";
+    return status;
 }
 
 lg_status lg_group_column_open(const lg_dataset *data, const lg_table *tags, const char *name,
@@ -172,7 +200,7 @@ lg_status lg_group_column_open(const lg_dataset *data, const lg_table *tags, con
     char list[768] = "domain, kind, document";
     const char **names = NULL;
     size_t count = 0, used = strlen(list);
-    lg_status status = tags ? lg_group_column_names(data, tags, arena, &names, &count, error) : LG_OK;
+    lg_status status = tags ? column_names(data, tags, arena, &names, &count, error) : LG_OK;
     if (status) return status;
     for (size_t i = 0; i < count; i++) {
         int n = snprintf(list + used, sizeof list - used, ", %s", names[i]);

@@ -14,6 +14,8 @@ typedef struct lg_group_column {
     bool binned; /* values are numbers, see lg_bin_of */
     bool copy_bins;
     const uint32_t *of_document; /* [n_docs] */
+    const void *bits;            /* [n_tokens] of NAME_bits: bit k, the token carries level k; NULL: none */
+    lg_dtype bits_dtype;         /* U32 or U64 */
 } lg_group_column;
 
 /* Finds NAME among `domain`, `kind` and `document` of DATA and the token columns of TAGS (NULL: none). All
@@ -21,10 +23,13 @@ typedef struct lg_group_column {
 lg_status lg_group_column_open(const lg_dataset *data, const lg_table *tags, const char *name,
                                lg_arena *arena, lg_group_column *column, lg_error *error);
 
-/* Names of the token columns of TAGS, from ARENA: those with named levels in the order of the tags' settings,
-   then numbers by name. */
-lg_status lg_group_column_names(const lg_dataset *data, const lg_table *tags, lg_arena *arena,
-                                const char ***names, size_t *count, lg_error *error);
+/* The levels that token I carries, of a column with bits. */
+static inline uint64_t lg_group_column_bits(const lg_group_column *c, size_t i) {
+    return c->bits_dtype == LG_U64 ? ((const uint64_t *)c->bits)[i] : ((const uint32_t *)c->bits)[i];
+}
+
+/* What the tags say of tokens that carry several levels: "first", "all" or "drop". From ARENA. */
+lg_status lg_group_column_multi(const lg_table *tags, lg_arena *arena, const char **multi, lg_error *error);
 
 /* Levels of tokens BEGIN … BEGIN + N - 1, all of document DOC. */
 void lg_group_column_read(const lg_group_column *column, size_t doc, size_t begin, size_t n,

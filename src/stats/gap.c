@@ -42,6 +42,7 @@ typedef struct grouping {
 struct lg_gap {
     lg_arena arena; /* names, levels, rows */
     lg_text provenance;
+    uint64_t several[MAX_BY];
     lg_group_column by[MAX_BY];
     size_t n_by;
     lg_gap_row *rows;
@@ -59,6 +60,8 @@ typedef struct collector {
     group *groups;
     sums *sums; /* [n_groups, n_pairs] */
     size_t n_groups, groups_room, sums_room;
+    uint32_t multi;  /* bit i: a token may carry several levels of column i, and that matters */
+    bool drop;       /* such a token is in none of that column's groups; else under each of its levels */
     uint32_t *slots; /* hash of (grouping, code): group + 1, 0: free */
     size_t n_slots;
     uint64_t unscorable;
@@ -132,43 +135,71 @@ static void close_document(collector *c, size_t index) {
 
 /* ---- one pass over the tokens ---- */
 
+/* A token with its levels at hand. */
+typedef struct position {
+    size_t doc, at;
+    uint64_t bytes;
+    uint64_t levels[MAX_BY]; /* bits of a column of `multi`, else the level */
+} position;
+
+/* Adds the token to the groups of grouping K; LEFT: the columns that CODE does not tell yet. false: no
+ * memory. */
+static bool add_token(collector *c, const position *t, size_t k, uint32_t left, uint64_t code) {
+    const grouping *way = &c->groupings[k];
+    for (; left; left &= left - 1) {
+        unsigned column = (unsigned)__builtin_ctz(left);
+        if (!(c->multi >> column & 1)) {
+            code += way->radix[column] * t->levels[column];
+            continue;
+        }
+        for (uint64_t bits = t->levels[column]; bits; bits &= bits - 1)
+            if (!add_token(c, t, k, left & (left - 1),
+                           code + way->radix[column] * (uint64_t)__builtin_ctzll(bits)))
+                return false;
+        return true;
+    }
+    size_t index = find_group(c, k, code);
+    if (index == SIZE_MAX) return false;
+    group *g = &c->groups[index];
+    if (g->document != t->doc) {
+        close_document(c, index);
+        g->document = t->doc;
+    }
+    g->doc_tokens++;
+    g->bytes += t->bytes;
+    sums *s = &c->sums[index * c->n_pairs];
+    float loss_a = c->scores[0].nll[t->at];
+    for (size_t p = 0; p < c->n_pairs; p++) {
+        double loss_b = c->scores[p + 1].nll[t->at];
+        s[p].doc_a += loss_a;
+        s[p].doc_b += loss_b;
+        s[p].doc_gap += loss_a - loss_b;
+    }
+    return true;
+}
+
 static lg_status add_block(collector *c, size_t doc, size_t begin, size_t n, uint32_t *levels,
                            lg_error *error) {
     const lg_dataset *data = c->data;
-    for (size_t b = 0; b < c->gap->n_by; b++)
-        lg_group_column_read(&c->gap->by[b], doc, begin, n, levels + b * BLOCK);
+    lg_gap *gap = c->gap;
+    for (size_t b = 0; b < gap->n_by; b++)
+        lg_group_column_read(&gap->by[b], doc, begin, n, levels + b * BLOCK);
     for (size_t i = 0; i < n; i++) {
-        size_t token = begin + i;
-        float loss_a = c->scores[0].nll[token];
-        if (isnan(loss_a)) {
+        position t = {.doc = doc, .at = begin + i};
+        if (isnan(c->scores[0].nll[t.at])) {
             c->unscorable++;
             continue;
         }
-        uint64_t bytes = data->has_text ? data->token_end[token] - lg_token_begin(data, doc, token) : 0;
-        for (size_t k = 0; k < c->n_groupings; k++) {
-            const grouping *way = &c->groupings[k];
-            uint64_t code = 0;
-            for (uint32_t left = way->columns; left; left &= left - 1) {
-                unsigned column = (unsigned)__builtin_ctz(left);
-                code += way->radix[column] * levels[column * BLOCK + i];
-            }
-            size_t index = find_group(c, k, code);
-            if (index == SIZE_MAX) return lg_fail_memory(error);
-            group *g = &c->groups[index];
-            if (g->document != doc) {
-                close_document(c, index);
-                g->document = doc;
-            }
-            g->doc_tokens++;
-            g->bytes += bytes;
-            sums *s = &c->sums[index * c->n_pairs];
-            for (size_t p = 0; p < c->n_pairs; p++) {
-                double loss_b = c->scores[p + 1].nll[token];
-                s[p].doc_a += loss_a;
-                s[p].doc_b += loss_b;
-                s[p].doc_gap += loss_a - loss_b;
-            }
+        t.bytes = data->has_text ? data->token_end[t.at] - lg_token_begin(data, doc, t.at) : 0;
+        for (size_t b = 0; b < gap->n_by; b++) {
+            uint64_t bits = gap->by[b].bits ? lg_group_column_bits(&gap->by[b], t.at) : 0;
+            bool several = bits & (bits - 1);
+            gap->several[b] += several;
+            if (!(c->multi >> b & 1)) t.levels[b] = levels[b * BLOCK + i];
+            else t.levels[b] = several && c->drop ? 0 : bits;
         }
+        for (size_t k = 0; k < c->n_groupings; k++)
+            if (!add_token(c, &t, k, c->groupings[k].columns, 0)) return lg_fail_memory(error);
     }
     return LG_OK;
 }
@@ -295,17 +326,12 @@ static lg_status open_columns(collector *c, const lg_table *tags, const lg_gap_o
     lg_status status = LG_OK;
     const char *const *by = options->by;
     size_t n_by = options->n_by;
-    if (!by) { /* domain and everything that the tags say */
-        const char **names = NULL, **list;
-        size_t count = 0;
-        if (tags) status = lg_group_column_names(c->data, tags, &gap->arena, &names, &count, error);
-        if (status) return status;
-        list = lg_arena_alloc(&gap->arena, (count + 1) * sizeof *list);
-        if (!list) return lg_fail_memory(error);
-        list[0] = "domain";
-        for (size_t i = 0; i < count && i + 1 < MAX_BY; i++) list[i + 1] = names[i];
+    static const char *const standard[] = {"domain", LG_GAP_STANDARD};
+    const char *list[sizeof standard / sizeof *standard];
+    if (!by) {
+        for (size_t i = 0; i < sizeof standard / sizeof *standard; i++)
+            if (!i || (tags && lg_table_find(tags, standard[i]))) list[n_by++] = standard[i];
         by = list;
-        n_by = count + 1 < MAX_BY ? count + 1 : MAX_BY;
     }
     if (n_by > MAX_BY) return lg_fail(error, LG_USAGE, "at most %d columns to group by", MAX_BY);
     for (size_t i = 0; i < n_by && !status; i++) {
@@ -321,6 +347,26 @@ static lg_status open_columns(collector *c, const lg_table *tags, const lg_gap_o
         for (size_t i = 1; i < n_by && !status; i++) status = add_grouping(c, 1u | 1u << i, error);
     else if (n_by > 1 && !status) status = add_grouping(c, (uint32_t)(((uint64_t)1 << n_by) - 1), error);
     return status;
+}
+
+/* What becomes of tokens that carry several levels. */
+static lg_status choose_multi(collector *c, const lg_table *tags, const char *wanted, lg_error *error) {
+    lg_gap *gap = c->gap;
+    lg_status status = LG_OK;
+    gap->about.multi = "first";
+    gap->about.several = gap->several;
+    if (tags) status = lg_group_column_multi(tags, &gap->arena, &gap->about.multi, error);
+    if (wanted) gap->about.multi = lg_arena_copy(&gap->arena, wanted, strlen(wanted));
+    if (status || !gap->about.multi) return status ? status : lg_fail_memory(error);
+    c->drop = strcmp(gap->about.multi, "drop") == 0;
+    if (!c->drop && strcmp(gap->about.multi, "all") != 0) {
+        if (strcmp(gap->about.multi, "first") == 0) return LG_OK;
+        return lg_fail(error, wanted ? LG_USAGE : LG_BAD_INPUT,
+                       "tokens of several tags: first, all or drop, not '%s'", gap->about.multi);
+    }
+    for (size_t b = 0; b < gap->n_by; b++)
+        if (gap->by[b].bits) c->multi |= 1u << b;
+    return LG_OK;
 }
 
 /* Names for tables: those of the scores, told apart where two are the same. */
@@ -438,6 +484,16 @@ static lg_status describe(collector *c, const lg_table *tags, const char *comman
     lg_json_put_array(&w);
     for (size_t i = 0; i < gap->n_by; i++) lg_json_put_text(&w, gap->by[i].name);
     lg_json_end_array(&w);
+    lg_json_put_key(&w, "multi");
+    lg_json_put_text(&w, gap->about.multi);
+    lg_json_put_key(&w, "several");
+    lg_json_put_object(&w);
+    for (size_t i = 0; i < gap->n_by; i++) {
+        if (!gap->by[i].bits) continue;
+        lg_json_put_key(&w, gap->by[i].name);
+        lg_json_put_unsigned(&w, gap->several[i]);
+    }
+    lg_json_end_object(&w);
     lg_json_put_key(&w, "documents");
     lg_json_put_unsigned(&w, c->data->n_docs);
     lg_json_put_key(&w, "tokens");
@@ -483,11 +539,13 @@ lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t
     if (!status && tags_path) status = lg_table_open(tags_path, "tags", &tags, error);
     if (!status && tags) status = check_tags(data, tags, error);
     if (!status) status = open_columns(c, tags, options, error);
+    if (!status) status = choose_multi(c, tags, options->multi, error);
     if (!status) status = check_scores(data, scores, n_scores, gap->about.models, error);
     if (!status) status = collect(c, error);
     if (!status) status = make_rows(c, error);
     if (!status) status = describe(c, tags, options->command, error);
-    for (size_t b = 0; b < gap->n_by; b++) gap->by[b].values = NULL; /* they end with the table */
+    for (size_t b = 0; b < gap->n_by; b++)
+        gap->by[b].values = gap->by[b].bits = NULL; /* they end with the table */
     if (!status) {
         *result = gap;
         gap = NULL;

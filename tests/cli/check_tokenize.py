@@ -8,7 +8,7 @@ are no Python 3 in UTF-8 are left out: tokenize says nothing of them. Prints the
 import io, keyword, os, subprocess, sys, sysconfig, token, tokenize, warnings
 
 LEAF = {  # leaf -> category
-    "code.whitespace": "white", "python.continuation": "white", "python.dedent": "white",
+    "whitespace": "white", "python.continuation": "white", "python.dedent": "white",
     "python.newline": "NEWLINE", "python.indent": "INDENT", "python.comment": "COMMENT", "python.number": "NUMBER",
     "python.keyword": "keyword", "python.keyword.soft": "name", "python.identifier": "name", "python.builtin": "name",
     "python.error": "error",

@@ -47,10 +47,10 @@ done
 check test "$(ls out | wc -l)" -eq 7
 check grep -q '^transformer-last (A) against hybrid-last (B): [0-9,]* tokens in 12 documents$' table
 check grep -q '^gap = loss(A) - loss(B), nats per token; positive: B predicts better' table
-for section in domain word_position char_class delimiter reuse copy_len; do check grep -q "^$section " table; done
+for section in domain family class word_position delimiter reuse copy_len; do check grep -q "^$section " table; done
 check grep -q '^open.round ' table
 check grep -q 'lossgap gap out/scores-transformer-last.safetensors' table
-check grep -q '^prev_distance_window ' out/gap.txt
+check grep -q '^char_class ' out/gap.txt
 check grep -q '"format":"gap"' out/gap.json
 check test "$(wc -l <out/gap.csv)" -eq "$(($(grep -c '"model_a"' out/gap.json) + 1))"
 

@@ -496,12 +496,77 @@ static void test_documents(void **state) {
     lg_dataset_close(&data);
 }
 
+/* Tokens that carry several levels: under the first, under each, or nowhere; against sums by hand. */
+static void test_multi(void **state) {
+    (void)state;
+    fixture_document documents[] = {{"1", "x", LG_PROSE, "a\1b\1c", 0}, {"2", "y", LG_PROSE, "d\1e", 0}};
+    static const float a[] = {1, 2, 4, 8, 16}, b[] = {0, 0, 0, 0, 0};
+    static const uint32_t context[5] = {0};
+    static const uint8_t family[] = {0, 1, 1, 2, 0};
+    static const uint64_t bits[] = {1, 6, 2, 4, 7}; /* token 1: levels 1 and 2; token 4: all three */
+    static const struct {
+        const char *multi;
+        uint64_t tokens[3];
+        double sums[3];
+    } want[] = {
+        {"first", {2, 2, 1}, {17, 6, 8}}, {"all", {2, 3, 3}, {17, 22, 26}}, {"drop", {1, 1, 1}, {1, 4, 8}}};
+    lg_error error = {0};
+    lg_dataset data;
+    fixture_dataset(fixture_path("data"), documents, 2, true);
+    assert_int_equal(lg_dataset_open(fixture_path("data"), &data, &error), LG_OK);
+    lg_scores scores[] = {make_scores("A", a, context, 5), make_scores("B", b, context, 5)};
+    lg_table_writer *w;
+    size_t column[2];
+    assert_int_equal(lg_table_writer_create(fixture_path("tags"), &w, &error), LG_OK);
+    assert_int_equal(lg_table_writer_add(w, "family", LG_U8, 1, &column[0], &error), LG_OK);
+    assert_int_equal(lg_table_writer_add(w, "family_bits", LG_U64, 1, &column[1], &error), LG_OK);
+    fixture_append(w, column[0], family, 5);
+    fixture_append(w, column[1], bits, 5);
+    char inputs[96];
+    snprintf(inputs, sizeof inputs, "{\"dataset\":\"%s\"}", lg_table_provenance(data.table)->identity);
+    lg_provenance p = {.format = "tags",
+                       .version = 1,
+                       .inputs = inputs,
+                       .settings =
+                           "{\"multi\":\"all\",\"levels\":{\"family\":[\"red\",\"green\",\"blue\"]}}"};
+    assert_int_equal(lg_table_writer_commit(w, &p, NULL, &error), LG_OK);
+    static const char *const by[] = {"family", "domain"}, *const names[] = {"red", "green", "blue"};
+    for (size_t k = 0; k < 4; k++) { /* lastly as the tags say: all */
+        size_t m = k < 3 ? k : 1;
+        lg_gap_options options = {
+            .by = by, .n_by = 2, .multi = k < 3 ? want[k].multi : NULL, .command = "test"};
+        lg_gap *gap;
+        if (lg_gap_compute(&data, scores, 2, fixture_path("tags"), &options, &gap, &error))
+            fail_msg("%s", error.message);
+        assert_string_equal(lg_gap_get_about(gap)->multi, want[m].multi);
+        assert_int_equal(lg_gap_get_about(gap)->several[0], 2);
+        assert_int_equal(find(gap, "B", (const char *[]){"*", "*"})->tokens, 5);
+        assert_int_equal(find(gap, "B", (const char *[]){"*", "x"})->tokens, 3);
+        for (size_t f = 0; f < 3; f++) {
+            const lg_gap_row *row = find(gap, "B", (const char *[]){names[f], "*"});
+            assert_int_equal(row->tokens, want[m].tokens[f]);
+            near(row->gap * (double)row->tokens, want[m].sums[f], 1e-12);
+            const lg_gap_row *x = find(gap, "B", (const char *[]){names[f], "x"}),
+                             *y = find(gap, "B", (const char *[]){names[f], "y"});
+            assert_int_equal((x ? x->tokens : 0) + (y ? y->tokens : 0), row->tokens);
+        }
+        lg_gap_free(gap);
+    }
+    lg_gap_options options = {.by = by, .n_by = 1, .multi = "most", .command = "test"};
+    lg_gap *gap;
+    assert_int_equal(lg_gap_compute(&data, scores, 2, fixture_path("tags"), &options, &gap, &error),
+                     LG_USAGE);
+    lg_table_close(scores[0].table);
+    lg_table_close(scores[1].table);
+    lg_dataset_close(&data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference),      cmocka_unit_test(test_definition),
         cmocka_unit_test(test_constant),       cmocka_unit_test(test_document_column),
         cmocka_unit_test(test_nothing_scored), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_documents),      cmocka_unit_test(test_multi),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
