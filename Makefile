@@ -56,7 +56,7 @@ $(BUILD)/lossgap: $(CLI_OBJ) $(BUILD)/liblossgap.a
 	$(CC) $(CFLAGS) $(LG_CFLAGS) -o $@ $^ $(LG_LIBS)
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LG_CFLAGS) $(if $(findstring src/kernels/,$<)$(findstring src/layers/,$<),-O3) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(LG_CFLAGS) $(if $(findstring src/kernels/,$<)$(findstring src/layers/,$<)$(findstring src/query/run,$<),-O3) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
 $(BUILD)/grammars/tree-sitter.o build-fuzz/grammars/tree-sitter.o: Makefile
 	@mkdir -p $(@D)
 	@[ -f $(TREE_SITTER) ] || { echo "no libtree-sitter.a (Debian: libtree-sitter-dev); run ./bootstrap" >&2; exit 1; }
@@ -97,7 +97,7 @@ format: ## check the layout of every source
 
 # Fuzzing needs clang, and only the rooms that read files.
 FUZZ_SECONDS ?= 60
-FUZZ_SRC := $(wildcard src/base/*.c src/store/*.c src/tokenizer/*.c src/tag/*.c src/corpus/*.c) src/model/config.c src/model/rotary.c $(wildcard src/model/family*.c) $(filter-out %/local.c,$(wildcard src/score/*.c))
+FUZZ_SRC := $(wildcard src/base/*.c src/store/*.c src/query/*.c src/tokenizer/*.c src/tag/*.c src/corpus/*.c) src/model/config.c src/model/rotary.c $(wildcard src/model/family*.c) $(filter-out %/local.c,$(wildcard src/score/*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_CFLAGS = $(filter-out -fopenmp,$(LG_CFLAGS)) -Wno-unknown-pragmas -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 build-fuzz/%.o: %.c Makefile
