@@ -86,7 +86,7 @@ static bool fill(const lg_tag_maker *self, const lg_tag_document *d, const lg_sp
                  : leaves->tag[single] == LG_TAG_BLANK ? 1
                                                        : (uint16_t)(leaves->tag[single] + shift);
         family[i] = s->family[tag[i]];
-        class[i] = s->class[family[i]];
+        class[i] = prose ? s->class[family[i]] : 0; /* "none": content and function are of words */
         bits[i] = 0;
         for (size_t k = first; k < last; k++)
             if (leaves->tag[k] != LG_TAG_BLANK) bits[i] |= (uint64_t)1 << s->family[leaves->tag[k] + shift];
