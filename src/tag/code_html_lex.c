@@ -196,6 +196,7 @@ static size_t template_end(lexer *l, size_t at) {
     if (at && (memchr("\\{}_^$", l->text[at - 1], 6) || is_letter(l->text[at - 1])) && kind == '{') return 0;
     size_t end = find(l, kind == '{' ? END_EXPRESSION : kind == '%' ? END_STATEMENT : END_NOTE, at + 2);
     if (end == l->n || end - at > TEMPLATE_MAX) return 0;
+    if (kind == '{' && memchr(l->text + at, '<', end - at)) return 0; /* braces of a programme, around tags */
     if (kind == '{' && end + 2 < l->n && l->text[end + 2] == '}') end++; /* {{{ }}} */
     return end + 2;
 }
