@@ -57,7 +57,7 @@ void lg_query_suggest(const char *word, size_t length, const char *(*name)(const
                 const char *at = *part == '.' ? part + 1 : part;
                 if (strncmp(at, word, length) == 0) d = limit;
             }
-        if (d > limit || d >= (m > length ? m : length)) continue;
+        if (d > limit || d >= (m > length ? m : length)) continue; /* nothing in common */
         size_t at = found < TOLD ? found++ : TOLD;
         while (at > 0 && edits[at - 1] > d) {
             if (at < TOLD) {
@@ -71,6 +71,7 @@ void lg_query_suggest(const char *word, size_t length, const char *(*name)(const
             near[at] = n;
         }
     }
+    while (found > 1 && edits[found - 1] > edits[0]) found--;
     if (found) {
         append(out, size, "; did you mean ", near[0], "");
         for (size_t k = 1; k < found; k++) append(out, size, k + 1 < found ? ", " : " or ", near[k], "");
