@@ -140,6 +140,11 @@ static bool is_small(const marker *m, size_t i) {
     return *word(m, i) >= 'a' && *word(m, i) <= 'z';
 }
 
+static bool ends_small(const marker *m, size_t i) {
+    char last = word(m, i)[length(m, i) - 1];
+    return last >= 'a' && last <= 'z' && length(m, i) > 1;
+}
+
 /* Whether a reference ends near after I, the word behind its bracket: [7], [citation needed] */
 static bool is_reference(const marker *m, size_t i) {
     if (i >= m->words->count || (!is_number(m, i, 0) && !is_small(m, i))) return false;
@@ -192,6 +197,8 @@ void lg_mark_sentences(const char *text, const uint8_t *classes, size_t n_bytes,
         if (!begins && r == OPENER && ended == TERMINATOR && is(&m, i, "[") && is_reference(&m, i + 1))
             reference = true;
         bool attached = r == CLOSER || r == TERMINATOR || r == EMOTICON || reference;
+        if (g == GLUED && !attached && ended == TERMINATOR && !closed && capital(&m, i) && i > start + 1)
+            begins = !is(&m, i - 1, ".") || ends_small(&m, i - 2); /* they said.Then we */
         if (!begins && g != GLUED && !attached) {
             switch (ended) {
             case TERMINATOR:
