@@ -168,7 +168,7 @@ static void test_addresses(void **state) {
         {"at www.example.co.uk, or example.com!", "at www.example.co.uk , or example.com !", NULL},
         {"<first.last+tag@mail.example.org>", "< first.last+tag@mail.example.org >", NULL},
         {"open my-file_2.txt and .doc", "open my-file_2.txt and .doc", NULL},
-        {"The end.Next one", "The end . Next one", NULL},
+        {"The end.Next one", "The end . | Next one", NULL},
     };
     EXPECT_ALL(cases);
 }

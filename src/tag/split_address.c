@@ -1,0 +1,77 @@
+/* URLs, mail addresses, host and file names: one word each, without the punctuation of the sentence. */
+#include "tag/split_cutter.h"
+
+static bool is_atom_byte(const cutter *c, size_t i) {
+    return wordy(c, i) || (at(c, i) && strchr("._-+%#~@", at(c, i)));
+}
+
+/* The end of an address that reaches to the end of the chunk, without punctuation that belongs to the
+ * sentence. */
+static size_t trim(const cutter *c, size_t begin, size_t end) {
+    size_t open = 0, close = 0;
+    bool counted = false;
+    while (end > begin) {
+        unsigned char b = (unsigned char)c->text[end - 1];
+        if (b < 0x80 && strchr(".,;:!?'\"*>]}`", b)) {
+            end--;
+        } else if (b == ')') {
+            for (size_t i = begin; !counted && i < end; i++) {
+                open += c->text[i] == '(';
+                close += c->text[i] == ')';
+            }
+            counted = true;
+            if (close <= open) return end;
+            close--;
+            end--;
+        } else if (end - begin > 3 && (unsigned char)c->text[end - 3] == 0xE2 &&
+                   (c->classes[end - 1] & LG_CLASS_MASK) == LG_CLASS_PUNCTUATION) {
+            end -= 3; /* “ ” ‘ ’ … – — */
+        } else {
+            return end;
+        }
+    }
+    return end;
+}
+
+static size_t url_end(const cutter *c, size_t begin, size_t i) {
+    while (i < c->end && !strchr("<>\"", c->text[i] ? c->text[i] : ' ')) i++;
+    return trim(c, begin, i);
+}
+
+/* The end of the URL, mail address or file name that begins at I, whose first run of letters ends at RUN; or
+ * I. */
+size_t lg_cut_address(cutter *c, size_t i, size_t run) {
+    if (at(c, run) == ':') {
+        if (starts_with(c, run, "://") || (starts_with(c, i, "mailto:") && wordy(c, run + 1)))
+            return url_end(c, i, run + 1);
+        return i;
+    }
+    if (at(c, run) == '.' && starts_with(c, i, "www.") && wordy(c, run + 1)) return url_end(c, i, run);
+    if (i < c->plain_until) return i;
+    size_t end = run, mail = 0, dot = 0;
+    for (; is_atom_byte(c, end); end++) {
+        if (c->text[end] == '@' && !mail && wordy(c, end + 1)) mail = end;
+    }
+    size_t atom = end;
+    while (end > run && !wordy(c, end - 1)) end--;
+    if (mail && mail < end) return end;
+    for (size_t k = end; k-- > run;)
+        if (c->text[k] == '.') {
+            dot = k;
+            break;
+        }
+    if (dot && dot + 1 < end) {
+        if (listed(c, LG_LIST_FILE, dot + 1, end)) return end;
+        size_t label = dot;
+        while (label > i && c->text[label - 1] != '.') label--;
+        bool host = label < dot && listed(c, LG_LIST_DOMAIN, dot + 1, end);
+        if (host && end - dot == 3) /* a country: only below a domain such as co.uk, or before a path */
+            host = listed(c, LG_LIST_DOMAIN, label, dot) || (at(c, end) == '/' && dot - label > 2) ||
+                   (label != i && dot - label > 2) ||
+                   (dot - label == 2 && strncmp(c->text + label, "ac", 2) == 0);
+        if (host) return at(c, end) == '/' || at(c, end) == ':' ? url_end(c, i, end) : end;
+        if (at(c, run) == '.' && listed(c, LG_LIST_NEWSGROUP, i, run) && letter(c, run + 1)) return end;
+    }
+    c->plain_until = atom;
+    return i;
+}
