@@ -98,36 +98,36 @@ static size_t whole_end(const cutter *c, size_t end) {
     }
 }
 
-/* Emits the number [begin, end) and the unit behind it, returns where they end; 0: no unit that is cut. */
-static size_t cut_unit(cutter *c, size_t begin, size_t end) {
-    size_t after = lg_cut_run(c, end), unit = after;                          /* [end, UNIT): its letters */
-    if ((at(c, end) | 0x20) == 'x' && digit(c, end + 1) && end - begin < 6) { /* 3x5 */
-        unit = after = end + 1;
-    } else if (at(c, end) == '\xC2' && at(c, end + 1) == '\xBA') { /* 10º */
-        unit = after = end + 2;
-    } else {
-        char before = after - end > 2 ? c->text[after - 2] : '\0';
-        if (before == '\xC2' && (c->text[after - 1] & 0xFE) == 0xB2) { /* 5km² */
-            unit -= 2;
-        } else if (at(c, after) == '.' && after - end == 1 && letter(c, after + 1)) { /* 5p.m. */
-            after = lg_cut_acronym(c, end);
-            unit = after - (after > end && c->text[after - 1] == '.');
-        } else if (single_quote(c, after) || (at(c, after) == '.' && wordy(c, after + 1))) {
-            return 0;
-        } else if (lg_listed(LG_LIST_UNIT, c->text + end, unit - end) && at(c, after) == '.') {
-            after += lg_cut_keeps_period(c, end, after);
-            unit = after;
-            emit(c, begin, end);
-            emit(c, end, after);
-            return after;
-        }
-        if (!letter(c, end) || !listed(c, LG_LIST_UNIT, end, unit)) return 0;
-        if (c->text[after - 1] == '.') unit = after;
-    }
+/* Emits the number [begin, end), the unit up to UNIT and what follows it up to AFTER. */
+static size_t emit_unit(cutter *c, size_t begin, size_t end, size_t unit, size_t after) {
     emit(c, begin, end);
     emit(c, end, unit);
     emit(c, unit, after);
     return after;
+}
+
+/* Emits the number [begin, end) and the unit behind it, returns where they end; 0: no unit that is cut. */
+static size_t cut_unit(cutter *c, size_t begin, size_t end) {
+    /* Before anything looks at the whole run: "1x1x1x…" */
+    if ((at(c, end) | 0x20) == 'x' && digit(c, end + 1) && end - begin < 6) /* 3x5 */
+        return emit_unit(c, begin, end, end + 1, end + 1);
+    if (at(c, end) == '\xC2' && at(c, end + 1) == '\xBA') /* 10º */
+        return emit_unit(c, begin, end, end + 2, end + 2);
+    size_t after = lg_cut_run(c, end), unit = after;
+    char next = at(c, after);
+    if (!letter(c, end)) return 0;
+    if (after - end > 2 && c->text[after - 2] == '\xC2' && (c->text[after - 1] & 0xFE) == 0xB2) { /* 5km² */
+        unit = after - 2;
+    } else if (next == '.' && after - end == 1 && letter(c, after + 1)) { /* 5p.m. */
+        unit = after = lg_cut_acronym(c, end);
+        if (after > end && c->text[after - 1] == '.') unit--;
+    } else if (single_quote(c, after) || (next == '.' && wordy(c, after + 1))) {
+        return 0;
+    }
+    if (!listed(c, LG_LIST_UNIT, end, unit)) return 0;
+    if (c->text[after - 1] == '.') unit = after;
+    else if (next == '.' && unit == after && lg_cut_keeps_period(c, end, after)) unit = ++after; /* 5 min. */
+    return emit_unit(c, begin, end, unit, after);
 }
 
 size_t lg_cut_number(cutter *c, size_t begin, size_t i) {
