@@ -69,6 +69,6 @@ bool lg_split_prose(const char *text, const uint8_t *classes, size_t n_bytes, lg
         cut_chunk(&c);
     }
     if (c.failed) return false;
-    lg_mark_sentences(text, classes, n_bytes, style, words, first);
+    lg_mark_sentences(text, n_bytes, style, words, first);
     return true;
 }

@@ -35,8 +35,7 @@ bool lg_listed(lg_word_list list, const char *word, size_t n_bytes);
 size_t lg_contraction(const char *word, size_t n_bytes, size_t cuts[2]);
 
 /* Marks the words from FIRST on that begin a sentence. */
-void lg_mark_sentences(const char *text, const uint8_t *classes, size_t n_bytes, lg_split style,
-                       lg_spans *words, size_t first);
+void lg_mark_sentences(const char *text, size_t n_bytes, lg_split style, lg_spans *words, size_t first);
 
 /* Bytes of the apostrophe or single quote at AT: ' ` U+2018 U+2019; 0: none. */
 static inline size_t lg_single_quote(const char *text, size_t at, size_t end) {

@@ -55,7 +55,6 @@ static bool is_number(const marker *m, size_t i, char joiner) {
     return lg_is_digit(*s) && (joined || !joiner);
 }
 
-/* The bytes of E2 80 xx. */
 static role beyond_ascii(const unsigned char *s, size_t n) {
     static const unsigned char full_stops[][3] = {
         {0xE3, 0x80, 0x82}, {0xEF, 0xBC, 0x81}, {0xEF, 0xBC, 0x9F}, {0xE0, 0xA5, 0xA4}}; /* 。！？। */
@@ -169,9 +168,7 @@ static bool begins_block(const marker *m, size_t i) {
            gap_before(m, i + 1) == GLUED && i + 2 < m->words->count && gap_before(m, i + 2) == SPACE;
 }
 
-void lg_mark_sentences(const char *text, const uint8_t *classes, size_t n_bytes, lg_split style, lg_spans *w,
-                       size_t first) {
-    (void)classes;
+void lg_mark_sentences(const char *text, size_t n_bytes, lg_split style, lg_spans *w, size_t first) {
     marker m = {.text = text, .n_bytes = n_bytes, .words = w, .style = style};
     role ended = PLAIN;     /* what ended the sentence, closers aside */
     bool closed = false;    /* a closer follows it */
