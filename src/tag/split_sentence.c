@@ -62,8 +62,8 @@ static role beyond_ascii(const unsigned char *s, size_t n) {
     for (size_t k = 0; n == 3 && k < sizeof full_stops / sizeof *full_stops; k++)
         if (!memcmp(s, full_stops[k], 3)) return TERMINATOR;
     if (s[0] == 0xE2 && s[1] == 0x80) {
-        if (s[2] == 0x9C || s[2] == 0x98) return OPENER;                 /* “ ‘ */
-        if (s[2] == 0x9D || (s[2] == 0x99 && n % 3 == 0)) return CLOSER; /* ” ’ */
+        if (s[2] == 0x9C || s[2] == 0x98) return OPENER; /* “ ‘ */
+        if (s[2] == 0x9D || (s[2] == 0x99 && (n == 3 || (n == 6 && s[3] == 0xE2)))) return CLOSER; /* ” ’ */
         if (s[2] == 0xA6) return s[n - 1] == '!' || s[n - 1] == '?' ? TERMINATOR : ELLIPSIS;
     }
     return s[n - 1] == '.' ? ABBREVIATION : PLAIN;
@@ -196,6 +196,8 @@ void lg_mark_sentences(const char *text, size_t n_bytes, lg_split style, lg_span
         bool attached = r == CLOSER || r == TERMINATOR || r == EMOTICON || reference;
         if (g == GLUED && !attached && ended == TERMINATOR && !closed && capital(&m, i) && i > start + 1)
             begins = !is(&m, i - 1, ".") || ends_small(&m, i - 2); /* they said.Then we */
+        if (g == GLUED && !attached && ended == TERMINATOR && (unsigned char)*word(&m, i - 1) >= 0x80)
+            begins = true; /* 。 has no space behind it */
         if (!begins && g != GLUED && !attached) {
             switch (ended) {
             case TERMINATOR:
