@@ -598,7 +598,7 @@ static size_t lex_element(lexer *l, size_t at) {
     tag t;
     size_t first = l->leaves->count;
     at = l->run = lex_tag(l, at, &t);
-    if (t.closing || t.self_closing || !t.complete) return at;
+    if (t.closing || t.self_closing || !t.complete || l->failed) return at;
     static const struct {
         const char *name;
         terminator end;

@@ -361,7 +361,7 @@ static size_t dollar(lexer *l, size_t at) {
             push(l, DOLLAR, LG_LATEX_IN_MATH);
             return at + 2;
         }
-        if (l->leaves->tag[opener] & LG_CODE_FIXED) hide_leaf(l, l->leaves->count - 1);
+        if (!l->failed && (l->leaves->tag[opener] & LG_CODE_FIXED)) hide_leaf(l, l->leaves->count - 1);
         return at + 1;
     }
     if (f && f->kind == DOLLARS) { /* a single one ends it too, if only one is there */
