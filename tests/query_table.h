@@ -8,6 +8,10 @@
 #include "base/error.h"
 #include "query/query.h"
 
+/* Whether values are handed out block by block, as texts always are; whether levels may be n_levels or more.
+ */
+enum { QUERY_TABLE_PLAIN = 0, QUERY_TABLE_IN_BLOCKS = 1, QUERY_TABLE_HAS_MISSING = 2 };
+
 typedef struct query_table_column {
     const char *name, *argument; /* argument: NULL for plain columns */
     lg_query_type type;
@@ -15,7 +19,7 @@ typedef struct query_table_column {
     const void *values; /* texts: lg_string [rows] */
     const char *const *levels;
     size_t n_levels;
-    bool in_blocks; /* always for texts */
+    unsigned how; /* QUERY_TABLE_… */
 } query_table_column;
 
 typedef struct query_table {
@@ -52,12 +56,14 @@ static inline lg_status query_table_find(const void *context, const char *name, 
         if (strcmp(c->name, name) != 0 || !argument != !c->argument) continue;
         if (argument && strcmp(c->argument, argument) != 0) continue;
         *found = true;
-        *column = (lg_query_column){.type = c->type,
-                                    .values = c->in_blocks || c->type == LG_QUERY_TEXT ? NULL : c->values,
-                                    .dtype = c->dtype,
-                                    .levels = c->levels,
-                                    .n_levels = c->n_levels,
-                                    .handle = k};
+        *column = (lg_query_column){
+            .type = c->type,
+            .values = c->how & QUERY_TABLE_IN_BLOCKS || c->type == LG_QUERY_TEXT ? NULL : c->values,
+            .dtype = c->dtype,
+            .levels = c->levels,
+            .n_levels = c->n_levels,
+            .has_missing = c->how & QUERY_TABLE_HAS_MISSING,
+            .handle = k};
     }
     return LG_OK;
 }
@@ -111,8 +117,11 @@ static inline lg_status query_table_read(const void *context, size_t handle, siz
 }
 
 static inline lg_query_source query_table_source(const query_table *table) {
-    return (lg_query_source){table, query_table_name, query_table_argument, query_table_find,
-                             query_table_read};
+    return (lg_query_source){.context = table,
+                             .name = query_table_name,
+                             .argument = query_table_argument,
+                             .find = query_table_find,
+                             .read = query_table_read};
 }
 
 #endif

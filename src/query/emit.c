@@ -324,14 +324,14 @@ bool lg_emit_levels(lg_compiler *c, lg_operand *x, const uint8_t *truth, bool ne
         if (!held++) first = i;
         last = i;
     }
-    if (!held || held == n) return set_truth(x, truth_of(held, negate));
+    if ((!held || held == n) && !column->has_missing) return set_truth(x, truth_of(held, negate));
     lg_step step = {.kind = LG_STEP_RANGE,
                     .yes = truth_of(true, negate),
                     .no = truth_of(false, negate),
                     .from = first,
                     .width = last - first};
     if (!settle_levels(c, x, &step)) return false;
-    if (held != last - first + 1) {
+    if (column->has_missing || held != last - first + 1) {
         size_t room = n < 256 ? 256 : n;
         if (!lg_reserve(&q->tables, &q->tables_room, q->n_tables + room, 1)) return lg_complain_memory(c);
         uint8_t *table = q->tables + q->n_tables;
@@ -379,6 +379,7 @@ bool lg_emit_same_category(lg_compiler *c, lg_operand *left, lg_operand *right, 
     lg_step step = {.kind = LG_STEP_SAME_LEVEL,
                     .offset = q->n_maps,
                     .count = n,
+                    .width = b->n_levels,
                     .yes = truth_of(true, negate),
                     .no = truth_of(false, negate)};
     q->n_maps += n;
@@ -465,8 +466,18 @@ bool lg_emit_missing(lg_compiler *c, lg_operand *x) {
         bool truth = x->type == LG_QUERY_BOOLEAN;
         return set_truth(x, truth_of(truth ? x->number == LG_QUERY_UNKNOWN : isnan(x->number), false));
     }
-    bool never = x->type == LG_QUERY_CATEGORY || (has_values(c, x) && is_whole(lg_column_of(c, x)->dtype));
+    const lg_query_column *column = x->place == LG_COLUMN ? lg_column_of(c, x) : NULL;
+    bool category = x->type == LG_QUERY_CATEGORY;
+    bool never = category ? !column->has_missing : column && column->values && is_whole(column->dtype);
     if (never) return set_truth(x, LG_QUERY_FALSE);
+    if (category) {
+        step = (lg_step){.kind = LG_STEP_RANGE, .yes = LG_QUERY_TRUE, .from = column->n_levels};
+        if (!settle_levels(c, x, &step)) return false;
+        uint64_t most = UINT64_MAX >> (64 - 8 * lg_dtype_size(step.dtype));
+        if (step.from > most) return set_truth(x, LG_QUERY_FALSE);
+        step.width = most - step.from;
+        return release(c, x) && put_result(c, step, LG_QUERY_BOOLEAN, x);
+    }
     return (x->type == LG_QUERY_BOOLEAN ? settle_truth(c, x, &step.a) : lg_settle(c, x, &step.a)) &&
            release(c, x) && put_result(c, step, LG_QUERY_BOOLEAN, x);
 }

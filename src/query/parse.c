@@ -91,7 +91,8 @@ static bool complain_unknown(lg_compiler *c, const char *at, const lg_string *na
                                    name->data, used->name, used->name, name->data, used->name, name->data);
     }
     lg_query_suggest(name->data, name->length, listed_name, &list, near, sizeof near);
-    return lg_complain(c, at, "there is no column '%s'%s", name->data, near);
+    return lg_complain(c, at, "there is no column '%s'%s%s%s", name->data, near, source->more ? " " : "",
+                       source->more ? source->more : "");
 }
 
 /* Fills X with column NAME or NAME(ARGUMENT); *FOUND false: there is none, and nothing was said. */

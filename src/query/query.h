@@ -26,10 +26,11 @@ typedef struct lg_query_column {
     lg_query_type type;
     const void *values; /* [rows] of dtype, aligned; NULL: the source's `read` hands out blocks */
     lg_dtype dtype; /* of values. Numbers and booleans (0 is false): BOOL, U8 … U64, I8 … I64, F32, F64,
-                       NaN is missing; categories: U8, U16, U32, each below n_levels */
+                       NaN is missing; categories: U8, U16, U32 */
     const char *const *levels; /* [n_levels] names of a category's values */
     size_t n_levels;
-    size_t handle; /* the source's own, for `read` */
+    bool has_missing; /* of a category: some values are n_levels or more, and stand for none */
+    size_t handle;    /* the source's own, for `read` */
 } lg_query_column;
 
 /* Where columns come from. Threads share it. */
@@ -47,6 +48,7 @@ typedef struct lg_query_source {
        truth, uint32_t [n] levels, or lg_string [n] (data NULL: missing). Strings live as long as the source.
        NULL where every column has values. */
     lg_status (*read)(const void *context, size_t handle, size_t first, size_t n, void *out, lg_error *error);
+    const char *more; /* how to come by more columns, said where one is unknown; NULL */
 } lg_query_source;
 
 typedef enum lg_query_want {

@@ -90,7 +90,7 @@ typedef struct lg_step {
     uint32_t to, item;    /* item: whose step it is */
     double low, high;     /* RANGE of floats; else the constant */
     uint64_t from, width; /* RANGE of integers: a - from <= width, as unsigned of its size */
-    size_t offset, count;
+    size_t offset, count; /* of SAME_LEVEL: levels of a; width: those of b */
 } lg_step;
 
 /* What an item comes to. */

@@ -156,7 +156,7 @@ static void range(const lg_step *step, const void *values, size_t n, uint8_t *re
     }
 }
 
-/* A level beyond the table, which a source should not have, is of no name. */
+/* A level beyond the table is none. */
 static void table(const lg_step *step, const uint8_t *restrict truth, const void *values, size_t n,
                   uint8_t *restrict to) {
     const size_t count = step->count;
@@ -207,7 +207,9 @@ static void compare(const lg_step *step, const double *restrict a, const double 
 static void same_level(const lg_step *step, const uint32_t *restrict map, const uint32_t *restrict a,
                        const uint32_t *restrict b, size_t n, uint8_t *restrict to) {
     for (size_t i = 0; i < n; i++)
-        to[i] = a[i] >= step->count ? LG_QUERY_UNKNOWN : map[a[i]] == b[i] ? step->yes : step->no;
+        to[i] = a[i] >= step->count || b[i] >= step->width ? LG_QUERY_UNKNOWN
+                : map[a[i]] == b[i]                        ? step->yes
+                                                           : step->no;
 }
 
 static bool all_are(const uint8_t *restrict a, uint8_t value, size_t n) {

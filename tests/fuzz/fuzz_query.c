@@ -16,15 +16,15 @@ static double x[ROWS];
 static lg_string word[ROWS];
 
 static const query_table_column columns[] = {
-    {"family", NULL, LG_QUERY_CATEGORY, LG_U8, family, families, 5, false},
-    {"other", NULL, LG_QUERY_CATEGORY, LG_U8, other, families, 5, true},
-    {"copy_len", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, false},
-    {"distance", NULL, LG_QUERY_NUMBER, LG_U32, distance, NULL, 0, false},
-    {"loss", "a", LG_QUERY_NUMBER, LG_F32, loss, NULL, 0, false},
-    {"x", NULL, LG_QUERY_NUMBER, LG_F64, x, NULL, 0, false},
-    {"z", NULL, LG_QUERY_NUMBER, LG_F64, x, NULL, 0, true},
-    {"flag", NULL, LG_QUERY_BOOLEAN, LG_U8, flag, NULL, 0, false},
-    {"word", NULL, LG_QUERY_TEXT, LG_U8, word, NULL, 0, true},
+    {"family", NULL, LG_QUERY_CATEGORY, LG_U8, family, families, 5, QUERY_TABLE_PLAIN},
+    {"other", NULL, LG_QUERY_CATEGORY, LG_U8, other, families, 5, QUERY_TABLE_IN_BLOCKS},
+    {"copy_len", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, QUERY_TABLE_PLAIN},
+    {"distance", NULL, LG_QUERY_NUMBER, LG_U32, distance, NULL, 0, QUERY_TABLE_PLAIN},
+    {"loss", "a", LG_QUERY_NUMBER, LG_F32, loss, NULL, 0, QUERY_TABLE_PLAIN},
+    {"x", NULL, LG_QUERY_NUMBER, LG_F64, x, NULL, 0, QUERY_TABLE_PLAIN},
+    {"z", NULL, LG_QUERY_NUMBER, LG_F64, x, NULL, 0, QUERY_TABLE_IN_BLOCKS},
+    {"flag", NULL, LG_QUERY_BOOLEAN, LG_U8, flag, NULL, 0, QUERY_TABLE_PLAIN},
+    {"word", NULL, LG_QUERY_TEXT, LG_U8, word, NULL, 0, QUERY_TABLE_IN_BLOCKS},
 };
 
 static void check(bool good) {

@@ -27,23 +27,29 @@ static double x[ROWS], y[ROWS];
 static lg_string word[ROWS], token[ROWS];
 
 static const query_table_column columns[] = {
-    {"family", NULL, LG_QUERY_CATEGORY, LG_U8, family, families, 5, false},
-    {"other_family", NULL, LG_QUERY_CATEGORY, LG_U8, family_2, families, 5, true},
-    {"tag", NULL, LG_QUERY_CATEGORY, LG_U16, tag, tags, 10, false},
-    {"domain", NULL, LG_QUERY_CATEGORY, LG_U32, domain, domains, 6, true},
-    {"copy_len", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, false},
-    {"depth", NULL, LG_QUERY_NUMBER, LG_U16, depth, NULL, 0, false},
-    {"distance", NULL, LG_QUERY_NUMBER, LG_U32, distance, NULL, 0, false},
-    {"shift", NULL, LG_QUERY_NUMBER, LG_I16, shift, NULL, 0, false},
-    {"big", NULL, LG_QUERY_NUMBER, LG_U64, big, NULL, 0, false},
-    {"loss", "a", LG_QUERY_NUMBER, LG_F32, loss_a, NULL, 0, false},
-    {"loss", "model-b.2", LG_QUERY_NUMBER, LG_F32, loss_b, NULL, 0, true},
-    {"x", NULL, LG_QUERY_NUMBER, LG_F64, x, NULL, 0, false},
-    {"y", NULL, LG_QUERY_NUMBER, LG_F64, y, NULL, 0, true},
-    {"flag", NULL, LG_QUERY_BOOLEAN, LG_U8, flag, NULL, 0, false},
-    {"odd name", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, false},
-    {"word", NULL, LG_QUERY_TEXT, LG_U8, word, NULL, 0, true},
-    {"token", NULL, LG_QUERY_TEXT, LG_U8, token, NULL, 0, true},
+    {"family", NULL, LG_QUERY_CATEGORY, LG_U8, family, families, 5, QUERY_TABLE_PLAIN},
+    {"other_family", NULL, LG_QUERY_CATEGORY, LG_U8, family_2, families, 5, QUERY_TABLE_IN_BLOCKS},
+    {"tag", NULL, LG_QUERY_CATEGORY, LG_U16, tag, tags, 10, QUERY_TABLE_PLAIN},
+    {"domain", NULL, LG_QUERY_CATEGORY, LG_U32, domain, domains, 6, QUERY_TABLE_IN_BLOCKS},
+    {"copy_len", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, QUERY_TABLE_PLAIN},
+    {"depth", NULL, LG_QUERY_NUMBER, LG_U16, depth, NULL, 0, QUERY_TABLE_PLAIN},
+    {"distance", NULL, LG_QUERY_NUMBER, LG_U32, distance, NULL, 0, QUERY_TABLE_PLAIN},
+    {"shift", NULL, LG_QUERY_NUMBER, LG_I16, shift, NULL, 0, QUERY_TABLE_PLAIN},
+    {"big", NULL, LG_QUERY_NUMBER, LG_U64, big, NULL, 0, QUERY_TABLE_PLAIN},
+    {"loss", "a", LG_QUERY_NUMBER, LG_F32, loss_a, NULL, 0, QUERY_TABLE_PLAIN},
+    {"loss", "model-b.2", LG_QUERY_NUMBER, LG_F32, loss_b, NULL, 0, QUERY_TABLE_IN_BLOCKS},
+    {"x", NULL, LG_QUERY_NUMBER, LG_F64, x, NULL, 0, QUERY_TABLE_PLAIN},
+    {"y", NULL, LG_QUERY_NUMBER, LG_F64, y, NULL, 0, QUERY_TABLE_IN_BLOCKS},
+    {"flag", NULL, LG_QUERY_BOOLEAN, LG_U8, flag, NULL, 0, QUERY_TABLE_PLAIN},
+    {"odd name", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, QUERY_TABLE_PLAIN},
+    {"word", NULL, LG_QUERY_TEXT, LG_U8, word, NULL, 0, QUERY_TABLE_IN_BLOCKS},
+    {"token", NULL, LG_QUERY_TEXT, LG_U8, token, NULL, 0, QUERY_TABLE_IN_BLOCKS},
+    /* Two of the five levels have no name here: they are missing. */
+    {"some", NULL, LG_QUERY_CATEGORY, LG_U8, family, families, 3, QUERY_TABLE_HAS_MISSING},
+    {"some_block", NULL, LG_QUERY_CATEGORY, LG_U8, family, families, 3,
+     QUERY_TABLE_IN_BLOCKS | QUERY_TABLE_HAS_MISSING},
+    {"some_other", NULL, LG_QUERY_CATEGORY, LG_U8, family_2, families, 3,
+     QUERY_TABLE_IN_BLOCKS | QUERY_TABLE_HAS_MISSING},
 };
 static query_table table = {columns, sizeof columns / sizeof *columns, 0};
 
@@ -162,6 +168,39 @@ CONDITION(like_no_p, yes(!(tag[i] == 1 || tag[i] == 2 || tag[i] == 8)))
 CONDITION(same_family, yes(family[i] == family_2[i]))
 CONDITION(differs, yes(family[i] != family_2[i]))
 CONDITION(family_domain, yes((family[i] == 0 && domain[i] == 2) || (family[i] == 3 && domain[i] == 5)))
+
+CONDITION(some_verb, family[i] > 2 ? LG_QUERY_UNKNOWN : yes(family[i] == 1))
+CONDITION(some_no_verb, 2 - some_verb(i))
+CONDITION(some_any, family[i] > 2 ? LG_QUERY_UNKNOWN : LG_QUERY_TRUE)
+CONDITION(some_none, 2 - some_any(i))
+CONDITION(some_missing, yes(family[i] > 2))
+CONDITION(some_same, family[i] > 2 || family_2[i] > 2 ? LG_QUERY_UNKNOWN : yes(family[i] == family_2[i]))
+CONDITION(some_differs, 2 - some_same(i))
+
+/* Categories with missing values. */
+static void missing_levels(void **state) {
+    (void)state;
+    static const char *const names[] = {"some", "some_block"};
+    for (size_t k = 0; k < 2; k++) {
+        static const struct {
+            const char *text;
+            condition *expected;
+        } cases[] = {{"%s = verb", some_verb},
+                     {"%s != verb", some_no_verb},
+                     {"not %s = verb", some_no_verb},
+                     {"%s not in (noun, aux_be)", some_verb},
+                     {"%s in (noun, verb, aux_be)", some_any},
+                     {"%s ~ /zzz/", some_none},
+                     {"missing(%s)", some_missing},
+                     {"%s = some_other", some_same},
+                     {"%s != some_other", some_differs}};
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            char text[64];
+            snprintf(text, sizeof text, cases[i].text, names[k]);
+            holds(text, cases[i].expected);
+        }
+    }
+}
 
 static void categories(void **state) {
     (void)state;
@@ -643,9 +682,9 @@ static void skips(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(categories),    cmocka_unit_test(numbers),    cmocka_unit_test(logic),
-        cmocka_unit_test(texts),         cmocka_unit_test(arithmetic), cmocka_unit_test(functions),
-        cmocka_unit_test(several_items), cmocka_unit_test(skips),
+        cmocka_unit_test(categories), cmocka_unit_test(missing_levels), cmocka_unit_test(numbers),
+        cmocka_unit_test(logic),      cmocka_unit_test(texts),          cmocka_unit_test(arithmetic),
+        cmocka_unit_test(functions),  cmocka_unit_test(several_items),  cmocka_unit_test(skips),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -19,15 +19,15 @@ static double x[ROWS], y[ROWS];
 static lg_string word[ROWS];
 
 static const query_table_column columns[] = {
-    {"family", NULL, LG_QUERY_CATEGORY, LG_U8, family, families, 5, false},
-    {"tag", NULL, LG_QUERY_CATEGORY, LG_U8, tag, tags, 8, false},
-    {"copy_len", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, false},
-    {"loss", "a", LG_QUERY_NUMBER, LG_F32, loss, NULL, 0, false},
-    {"loss", "model-b.2", LG_QUERY_NUMBER, LG_F32, loss, NULL, 0, false},
-    {"x", NULL, LG_QUERY_NUMBER, LG_F64, x, NULL, 0, false},
-    {"y", NULL, LG_QUERY_NUMBER, LG_F64, y, NULL, 0, true},
-    {"flag", NULL, LG_QUERY_BOOLEAN, LG_U8, flag, NULL, 0, false},
-    {"word", NULL, LG_QUERY_TEXT, LG_U8, word, NULL, 0, true},
+    {"family", NULL, LG_QUERY_CATEGORY, LG_U8, family, families, 5, QUERY_TABLE_PLAIN},
+    {"tag", NULL, LG_QUERY_CATEGORY, LG_U8, tag, tags, 8, QUERY_TABLE_PLAIN},
+    {"copy_len", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, QUERY_TABLE_PLAIN},
+    {"loss", "a", LG_QUERY_NUMBER, LG_F32, loss, NULL, 0, QUERY_TABLE_PLAIN},
+    {"loss", "model-b.2", LG_QUERY_NUMBER, LG_F32, loss, NULL, 0, QUERY_TABLE_PLAIN},
+    {"x", NULL, LG_QUERY_NUMBER, LG_F64, x, NULL, 0, QUERY_TABLE_PLAIN},
+    {"y", NULL, LG_QUERY_NUMBER, LG_F64, y, NULL, 0, QUERY_TABLE_IN_BLOCKS},
+    {"flag", NULL, LG_QUERY_BOOLEAN, LG_U8, flag, NULL, 0, QUERY_TABLE_PLAIN},
+    {"word", NULL, LG_QUERY_TEXT, LG_U8, word, NULL, 0, QUERY_TABLE_IN_BLOCKS},
 };
 static query_table table = {columns, sizeof columns / sizeof *columns, 0};
 
@@ -299,7 +299,8 @@ static void hostile_patterns(void **state) {
     memset(as, 'a', 100);
     static lg_string text;
     text = (lg_string){as, 100};
-    const query_table_column column = {"word", NULL, LG_QUERY_TEXT, LG_U8, &text, NULL, 0, true};
+    const query_table_column column = {"word", NULL, LG_QUERY_TEXT,        LG_U8, &text,
+                                       NULL,   0,    QUERY_TABLE_IN_BLOCKS};
     query_table one = {&column, 1, 0};
     lg_query_source source = query_table_source(&one);
     static const struct {

@@ -14,11 +14,11 @@ static lg_string word[ROWS];
 static char texts[ROWS][8];
 
 static const query_table_column columns[] = {
-    {"family", NULL, LG_QUERY_CATEGORY, LG_U8, family, levels, 4, false},
-    {"other", NULL, LG_QUERY_CATEGORY, LG_U8, other, levels, 4, true},
-    {"copy_len", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, false},
-    {"x", "m", LG_QUERY_NUMBER, LG_F64, x, NULL, 0, true},
-    {"word", NULL, LG_QUERY_TEXT, LG_U8, word, NULL, 0, true},
+    {"family", NULL, LG_QUERY_CATEGORY, LG_U8, family, levels, 4, QUERY_TABLE_PLAIN},
+    {"other", NULL, LG_QUERY_CATEGORY, LG_U8, other, levels, 4, QUERY_TABLE_IN_BLOCKS},
+    {"copy_len", NULL, LG_QUERY_NUMBER, LG_U8, copy_len, NULL, 0, QUERY_TABLE_PLAIN},
+    {"x", "m", LG_QUERY_NUMBER, LG_F64, x, NULL, 0, QUERY_TABLE_IN_BLOCKS},
+    {"word", NULL, LG_QUERY_TEXT, LG_U8, word, NULL, 0, QUERY_TABLE_IN_BLOCKS},
 };
 static query_table table = {columns, sizeof columns / sizeof *columns, 0};
 
