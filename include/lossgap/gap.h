@@ -19,6 +19,7 @@ typedef struct lg_gap_options {
     size_t n_by;
     const char *multi; /* tokens that carry several levels of a column: "first", "all" (counted under each),
                           "drop" (left out of its groups); NULL: as the tags say */
+    const char *where; /* a condition (docs/guide/query.md): only tokens that satisfy it count; NULL: all */
     const char *command;
 } lg_gap_options;
 
@@ -40,6 +41,10 @@ typedef struct lg_gap lg_gap;
 LG_API lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t n_scores,
                                 const char *tags, const lg_gap_options *options, lg_gap **gap,
                                 lg_error *error);
+/* Whether WHERE could be used so, before there are scores: over DATA, TAGS (path, or NULL), and models called
+   MODELS [n_models], with COLUMNS (LG_COLUMN_*) beside their losses. */
+LG_API lg_status lg_gap_check_where(const char *where, const lg_dataset *data, const char *const *models,
+                                    size_t n_models, unsigned columns, const char *tags, lg_error *error);
 LG_API void lg_gap_free(lg_gap *gap); /* NULL is fine */
 LG_API size_t lg_gap_n_by(const lg_gap *gap);
 LG_API const char *lg_gap_by(const lg_gap *gap, size_t i);
@@ -52,7 +57,9 @@ typedef struct lg_gap_about {
     size_t n_models;
     uint64_t documents, tokens, unscorable; /* of the dataset; unscorable ones are in no row */
     bool has_text;                          /* else no bytes */
-    const char *multi;                      /* "first", "all", "drop" */
+    const char *where;                      /* NULL: every token with a loss is counted */
+    uint64_t kept, unknown;  /* tokens with a loss that satisfy it; for which it cannot be told */
+    const char *multi;       /* "first", "all", "drop" */
     const uint64_t *several; /* [n_by] tokens with a loss that carry several levels of the column */
     const char *provenance;  /* JSON object: program, command, inputs, settings */
 } lg_gap_about;

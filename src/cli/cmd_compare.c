@@ -17,7 +17,7 @@
 #include "lossgap/score.h"
 #include "lossgap/tag.h"
 
-enum { DEFAULT_CONTEXT = 8192, KEY_BY = 0x100, KEY_SORT };
+enum { DEFAULT_CONTEXT = 8192, KEY_BY = 0x100, KEY_SORT, KEY_WHERE };
 
 struct options {
     char **arguments; /* models, then corpora */
@@ -27,6 +27,7 @@ struct options {
     lg_score_options score;
     char **by;
     size_t n_by;
+    const char *where;
     lg_gap_sort sort;
 };
 
@@ -44,6 +45,9 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case KEY_BY:
         free(o->by);
         o->by = cli_list(state, "--by", argument, &o->n_by);
+        return 0;
+    case KEY_WHERE:
+        o->where = argument;
         return 0;
     case KEY_SORT:
         o->sort = (lg_gap_sort)cli_choice(state, "--sort", argument, sorts);
@@ -67,6 +71,9 @@ static const struct argp_option options[] = {
      "Keep every artefact in the folder DIR: the same command goes on from what is there", 1},
     {"by", KEY_BY, "COLUMN,...", 0,
      "Group by each of these columns alone and by all together (default: what `lossgap gap` takes)", 40},
+    {"where", KEY_WHERE, "EXPR", 0,
+     "Count only tokens for which EXPR holds, as in 'family = noun and copy_len = 0' (docs/guide/query.md)",
+     40},
     {"sort", KEY_SORT, "ORDER", 0,
      "Order of the table's lines: group (default) or contribution (gap x tokens)", 40},
     {0},
@@ -257,6 +264,18 @@ static lg_status make_tags(comparison *p, char **path) {
     return lg_tag_run(&p->data, &wanted, *path, &p->c->monitor, &p->c->error);
 }
 
+/* A wrong condition is said before hours of work, not after. */
+static lg_status check_where(comparison *p, const char *tags) {
+    if (!p->o->where) return LG_OK;
+    const char **names = calloc(p->n_models, sizeof *names);
+    if (!names) return lg_fail_memory(&p->c->error);
+    for (size_t i = 0; i < p->n_models; i++) names[i] = p->models[i].name;
+    lg_status status = lg_gap_check_where(p->o->where, &p->data, names, p->n_models, p->o->score.columns,
+                                          tags, &p->c->error);
+    free(names);
+    return status;
+}
+
 static lg_status make_scores(comparison *p) {
     lg_status status = LG_OK;
     for (size_t i = 0; i < p->n_models && !status; i++) {
@@ -286,8 +305,10 @@ static lg_status write_text(const char *path, const char *text, size_t length, l
 
 static lg_status make_gap(comparison *p, const char *tags) {
     lg_error *error = &p->c->error;
-    lg_gap_options wanted = {
-        .by = (const char *const *)p->o->by, .n_by = p->o->n_by, .command = p->c->command_line};
+    lg_gap_options wanted = {.by = (const char *const *)p->o->by,
+                             .n_by = p->o->n_by,
+                             .where = p->o->where,
+                             .command = p->c->command_line};
     lg_status status = lg_gap_compute(&p->data, p->scores, p->n_models, tags, &wanted, &p->gap, error);
     static const char *const names[] = {"gap.json", "gap.csv", "gap.txt"};
     for (size_t i = 0; i < 3 && !status; i++) {
@@ -363,6 +384,7 @@ int cmd_compare(int argc, char **argv) {
     if (!status) status = make_data(&p);
     if (!status) status = check_plans(&p);
     if (!status) status = make_tags(&p, &tags);
+    if (!status) status = check_where(&p, tags);
     if (!status) status = make_scores(&p);
     if (!status) status = make_gap(&p, tags);
     if (!status) status = print(&p);

@@ -13,13 +13,13 @@
 struct options {
     const char **scores;
     size_t n_scores, scores_room;
-    const char *data, *tags, *out, *multi;
+    const char *data, *tags, *out, *multi, *where;
     char **by;
     size_t n_by;
     lg_gap_sort sort;
 };
 
-enum { KEY_DATA = 0x100, KEY_TAGS, KEY_BY, KEY_SORT, KEY_MULTI };
+enum { KEY_DATA = 0x100, KEY_TAGS, KEY_BY, KEY_SORT, KEY_MULTI, KEY_WHERE };
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     static const char *const sorts[] = {"group", "contribution", NULL};
@@ -40,6 +40,9 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_MULTI:
         o->multi = lg_multi_names[cli_choice(state, "--multi", argument, lg_multi_names)];
+        return 0;
+    case KEY_WHERE:
+        o->where = argument;
         return 0;
     case KEY_SORT:
         o->sort = (lg_gap_sort)cli_choice(state, "--sort", argument, sorts);
@@ -72,6 +75,9 @@ static const struct argp_option options[] = {
      "A token that carries several families or delimiters counts under the first, under all, or not at all "
      "(drop); "
      "default: as the tags were made",
+     1},
+    {"where", KEY_WHERE, "EXPR", 0,
+     "Count only tokens for which EXPR holds, as in 'family = noun and copy_len = 0' (docs/guide/query.md)",
      1},
     {"output", 'o', "GAP.json", 0, "Write JSON there and CSV beside it (GAP.csv)", 2},
     {"sort", KEY_SORT, "ORDER", 0,
@@ -127,8 +133,11 @@ static lg_status run(cli *c, const struct options *o) {
     lg_status status = lg_dataset_open(o->data, &data, &c->error);
     for (size_t i = 0; i < o->n_scores && !status; i++)
         status = lg_scores_open(o->scores[i], &data, &scores[i], &c->error);
-    lg_gap_options gap_options = {
-        .by = (const char *const *)o->by, .n_by = o->n_by, .multi = o->multi, .command = c->command_line};
+    lg_gap_options gap_options = {.by = (const char *const *)o->by,
+                                  .n_by = o->n_by,
+                                  .multi = o->multi,
+                                  .where = o->where,
+                                  .command = c->command_line};
     if (!status) status = lg_gap_compute(&data, scores, o->n_scores, o->tags, &gap_options, &gap, &c->error);
     if (!status && o->out) status = cli_write_gap(gap, o->out, &c->error);
     lg_table_style style = {.width = cli_width(stdout), .color = cli_color(stdout), .sort = o->sort};

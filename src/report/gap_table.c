@@ -347,6 +347,17 @@ static void print_pair(const view *v) {
     put_counted(out, total ? total->documents : 0, "document");
     if (about->unscorable)
         lg_text_printf(out, "; %llu without a loss left out", (unsigned long long)about->unscorable);
+    if (about->where) {
+        lg_text_printf(out, "\nwhere %s: ", about->where);
+        put_counted(out, about->kept, "token");
+        lg_text_puts(out, " of ");
+        put_counted(out, about->tokens - about->unscorable, "token");
+        lg_text_puts(out, " with a loss");
+        if (about->unknown) {
+            lg_text_puts(out, "; it cannot be told of ");
+            put_counted(out, about->unknown, "token");
+        }
+    }
     lg_text_puts(out, "\n" LG_GAP_SIGN ".\n"
                       "±: half of the 95 % interval, clustered by document; *: it leaves 0 out; -: none\n"
                       "(one document).\n\n");

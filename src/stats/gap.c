@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "lossgap/gap.h"
 #include "stats/columns.h"
+#include "stats/where.h"
 
 enum { MAX_BY = 32, BLOCK = 2048 };
 #define CONFIDENCE 0.95
@@ -64,7 +65,8 @@ typedef struct collector {
     bool drop;       /* such a token is in none of that column's groups; else under each of its levels */
     uint32_t *slots; /* hash of (grouping, code): group + 1, 0: free */
     size_t n_slots;
-    uint64_t unscorable;
+    uint64_t unscorable, kept, unknown;
+    lg_where where;
 } collector;
 
 /* ---- groups ---- */
@@ -182,6 +184,9 @@ static lg_status add_block(collector *c, size_t doc, size_t begin, size_t n, uin
                            lg_error *error) {
     const lg_dataset *data = c->data;
     lg_gap *gap = c->gap;
+    uint8_t truth[BLOCK];
+    lg_status status = lg_where_read(&c->where, begin, n, truth, error);
+    if (status) return status;
     for (size_t b = 0; b < gap->n_by; b++)
         lg_group_column_read(&gap->by[b], doc, begin, n, levels + b * BLOCK);
     for (size_t i = 0; i < n; i++) {
@@ -190,6 +195,9 @@ static lg_status add_block(collector *c, size_t doc, size_t begin, size_t n, uin
             c->unscorable++;
             continue;
         }
+        c->unknown += truth[i] == LG_QUERY_UNKNOWN;
+        if (truth[i] != LG_QUERY_TRUE) continue;
+        c->kept++;
         t.bytes = data->has_text ? data->token_end[t.at] - lg_token_begin(data, doc, t.at) : 0;
         for (size_t b = 0; b < gap->n_by; b++) {
             uint64_t bits = gap->by[b].bits ? lg_group_column_bits(&gap->by[b], t.at) : 0;
@@ -369,6 +377,14 @@ static lg_status choose_multi(collector *c, const lg_table *tags, const char *wa
     return LG_OK;
 }
 
+static lg_status open_where(collector *c, const lg_table *tags, const char *where, lg_error *error) {
+    lg_gap *gap = c->gap;
+    if (where && !(gap->about.where = lg_arena_copy(&gap->arena, where, strlen(where))))
+        return lg_fail_memory(error);
+    return lg_where_open(where, "--where", c->data, c->scores, gap->about.models, c->n_pairs + 1, tags,
+                         &c->where, error);
+}
+
 /* Names for tables: those of the scores, told apart where two are the same. */
 static const char *const *name_models(lg_gap *gap, const lg_scores *scores, size_t n) {
     const char **names = lg_arena_alloc(&gap->arena, n * sizeof *names);
@@ -500,6 +516,14 @@ static lg_status describe(collector *c, const lg_table *tags, const char *comman
     lg_json_put_unsigned(&w, c->data->n_tokens);
     lg_json_put_key(&w, "unscorable");
     lg_json_put_unsigned(&w, c->unscorable);
+    if (gap->about.where) {
+        lg_json_put_key(&w, "where");
+        lg_json_put_text(&w, gap->about.where);
+        lg_json_put_key(&w, "kept");
+        lg_json_put_unsigned(&w, c->kept);
+        lg_json_put_key(&w, "unknown");
+        lg_json_put_unsigned(&w, c->unknown);
+    }
     lg_json_put_key(&w, "scores");
     lg_json_put_object(&w);
     for (size_t i = 0; i <= c->n_pairs; i++) {
@@ -514,6 +538,8 @@ static lg_status describe(collector *c, const lg_table *tags, const char *comman
     gap->about.documents = c->data->n_docs;
     gap->about.tokens = c->data->n_tokens;
     gap->about.unscorable = c->unscorable;
+    gap->about.kept = c->kept;
+    gap->about.unknown = c->unknown;
     gap->about.has_text = c->data->has_text;
     gap->about.provenance = gap->provenance.data;
     return LG_OK;
@@ -541,6 +567,7 @@ lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t
     if (!status) status = open_columns(c, tags, options, error);
     if (!status) status = choose_multi(c, tags, options->multi, error);
     if (!status) status = check_scores(data, scores, n_scores, gap->about.models, error);
+    if (!status) status = open_where(c, tags, options->where, error);
     if (!status) status = collect(c, error);
     if (!status) status = make_rows(c, error);
     if (!status) status = describe(c, tags, options->command, error);
@@ -551,14 +578,39 @@ lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t
         gap = NULL;
     }
 done:
-    lg_table_close(tags);
     if (c) {
+        lg_where_close(&c->where);
         free(c->groups);
         free(c->sums);
         free(c->slots);
     }
+    lg_table_close(tags);
     free(c);
     lg_gap_free(gap);
+    return status;
+}
+
+lg_status lg_gap_check_where(const char *where, const lg_dataset *data, const char *const *models,
+                             size_t n_models, unsigned columns, const char *tags_path, lg_error *error) {
+    static const uint32_t none; /* what only has to be there: nothing is read */
+    static const float no_loss;
+    lg_table *tags = NULL;
+    lg_where w = {0};
+    lg_scores *scores = calloc(n_models + 1, sizeof *scores);
+    lg_status status = scores ? LG_OK : lg_fail_memory(error);
+    for (size_t i = 0; i < n_models && !status; i++)
+        scores[i] = (lg_scores){.n_tokens = data->n_tokens,
+                                .nll = &no_loss,
+                                .context = &none,
+                                .entropy = columns & LG_COLUMN_ENTROPY ? &no_loss : NULL,
+                                .rank = columns & LG_COLUMN_RANK ? &none : NULL,
+                                .top1 = columns & LG_COLUMN_TOP1 ? &none : NULL};
+    if (!status && tags_path) status = lg_table_open(tags_path, "tags", &tags, error);
+    if (!status && tags) status = check_tags(data, tags, error);
+    if (!status) status = lg_where_open(where, "--where", data, scores, models, n_models, tags, &w, error);
+    lg_where_close(&w);
+    lg_table_close(tags);
+    free(scores);
     return status;
 }
 

@@ -135,3 +135,10 @@ rm $b/tokenizer.json
 check grep -q '^copy_len ' table
 if grep -q 'bits/byte\|word_position' table; then fail 'bits per byte without text'; fi
 check grep -q '"bytes":null' ids/gap.json
+
+# ---- a condition: wrong ones are refused before anything is scored; the right one counts some tokens, and scores all ----
+ends_with 2 "no level 'resue' of reuse" "$LOSSGAP" compare -q $a $b ids.jsonl --input-ids -o some --where 'reuse = resue'
+check test ! -e some/scores-transformer-last.safetensors
+"$LOSSGAP" compare -q $a $b ids.jsonl --input-ids -o some --where 'reuse = first and loss(hybrid-last) > 0' >table || fail '--where'
+check grep -q "^where reuse = first and loss(hybrid-last) > 0: [0-9] tokens of 10 tokens with a loss" table
+check test "$("$LOSSGAP" inspect some/scores-hybrid-last.safetensors | grep "^identity")" = "$("$LOSSGAP" inspect ids/scores-hybrid-last.safetensors | grep "^identity")"
