@@ -7,7 +7,8 @@
  *
  * A closing delimiter belongs to the last one of its kind (and name: tags, environments) that is still open;
  * those opened since then stay without a partner. What the parser found and what was looked for in text do
- * not disturb each other; comments, strings and attribute values keep to themselves. */
+ * not disturb each other, nor do angle brackets and what they hold, for a tag's name opens inside of its
+ * brackets what goes on behind them; comments, strings and attribute values keep to themselves. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -66,7 +67,7 @@ typedef struct name {
 } name;
 
 typedef struct scratch {
-    stack parsed, text;
+    stack parsed, text, angles;
     uint32_t *partner; /* [spans] the opener's span of a closing delimiter */
     uint16_t *depth;   /* [spans] 1: outermost; 0: a closing one without a partner */
     size_t partner_room, depth_room;
@@ -88,6 +89,8 @@ static void stop(void *started) {
     free(own->parsed.pending);
     free(own->text.open);
     free(own->text.pending);
+    free(own->angles.open);
+    free(own->angles.pending);
     free(own->partner);
     free(own->depth);
     free(own->token);
@@ -125,6 +128,7 @@ static bool add(pairing *p, stack *s, size_t begin, size_t end, unsigned delimit
         s->open[s->count++] = (struct opener){(uint32_t)at, key};
         s->pending[key]++;
         size_t depth = own->parsed.count + own->text.count;
+        if (delimiter != LG_OPEN_TAG) depth += own->angles.count; /* a tag is as deep as its brackets */
         own->depth[at] = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
     } else if (s->pending[key]) {
         struct opener o;
@@ -290,7 +294,8 @@ static bool add_leaf(pairing *p, size_t begin, size_t end, unsigned delimiter) {
         key = key_of(p->d, p->own, from, to - from);
         if (!key) return false;
     }
-    return add(p, &p->own->parsed, begin, end, delimiter, key);
+    bool angle = delimiter == LG_OPEN_ANGLE || delimiter == LG_CLOSE_ANGLE;
+    return add(p, angle ? &p->own->angles : &p->own->parsed, begin, end, delimiter, key);
 }
 
 static void empty(stack *s) {
@@ -303,6 +308,7 @@ static bool make_spans(const lg_tag_maker *self, const lg_tag_document *d, lg_sp
     pairing p = {d, spans, d->scratch};
     empty(&p.own->parsed);
     empty(&p.own->text);
+    empty(&p.own->angles);
     p.own->n_names = 0;
     if (p.own->names) memset(p.own->names, 0, p.own->n_slots * sizeof *p.own->names);
     if (d->kind == LG_PROSE) return scan_prose(&p, 0, d->n_bytes);

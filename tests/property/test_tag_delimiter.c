@@ -19,9 +19,9 @@ static uint32_t draw(uint32_t below) {
     return (uint32_t)((state >> 33) % below);
 }
 
-enum { MAX = 400, PARSED = 1, TEXT = 2, APART = 3 };
+enum { MAX = 400, PARSED = 1, TEXT = 2, ANGLES = 3, APART = 4 };
 
-/* A delimiter by the definition. Region: PARSED, TEXT, or APART plus the leaf's number. */
+/* A delimiter by the definition. Region: PARSED, TEXT, ANGLES, or APART plus the leaf's number. */
 typedef struct mark {
     size_t begin, end;
     unsigned delimiter, region;
@@ -45,7 +45,7 @@ static void add(marks *all, size_t begin, size_t end, unsigned delimiter, unsign
     if (delimiter % 2) {
         m->open = true;
         for (size_t i = 0; i <= all->n; i++) /* what is around a leaf that keeps to itself counts too */
-            m->depth += all->m[i].open;
+            m->depth += all->m[i].open && !(delimiter == LG_OPEN_TAG && all->m[i].region == ANGLES);
     } else {
         for (size_t i = all->n; i-- > 0 && m->partner == SIZE_MAX;)
             if (all->m[i].open && all->m[i].region == region && strcmp(all->m[i].key, m->key) == 0)
@@ -326,7 +326,8 @@ static void test_leaves(void **unused) {
                 }
                 if (kind == LG_HTML)
                     for (size_t k = 0; k < length; k++) key[k] = key[k] == 'P' ? 'p' : key[k];
-                add(&want, begin, leaf[i].end, tag->delimiter, PARSED, key, length);
+                bool angle = tag->delimiter == LG_OPEN_ANGLE || tag->delimiter == LG_CLOSE_ANGLE;
+                add(&want, begin, leaf[i].end, tag->delimiter, angle ? ANGLES : PARSED, key, length);
             }
         }
         lg_classify(text, n, classes);
