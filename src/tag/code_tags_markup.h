@@ -87,7 +87,7 @@
     row(LATEX_KEY, "latex.group.key", GROUP_TEXT, NO_DELIMITER, false)                 \
     row(LATEX_PATH, "latex.group.path", GROUP_TEXT, NO_DELIMITER, false)               \
     row(LATEX_OPTION, "latex.option", GROUP_TEXT, NO_DELIMITER, true)                  \
-    row(LATEX_VERBATIM, "latex.verbatim", TEXT, NO_DELIMITER, true)                    \
+    row(LATEX_VERBATIM, "latex.verbatim", STRING, NO_DELIMITER, true)                    \
     row(LATEX_COMMENT, "latex.comment", COMMENT, NO_DELIMITER, true)                   \
     row(LATEX_COMMAND, "latex.command", COMMAND, NO_DELIMITER, false)                  \
     row(LATEX_ACCENT, "latex.command.accent", COMMAND, NO_DELIMITER, false)            \
