@@ -60,6 +60,8 @@ LG_API lg_status lg_table_open(const char *path, const char *format, lg_table **
 LG_API void lg_table_close(lg_table *table); /* NULL is fine */
 LG_API const char *lg_table_path(const lg_table *table);
 LG_API const lg_provenance *lg_table_provenance(const lg_table *table);
+/* The string KEY of the file's own metadata; NULL: none. */
+LG_API const char *lg_table_metadata(const lg_table *table, const char *key);
 LG_API size_t lg_table_n_columns(const lg_table *table);
 LG_API const lg_tensor *lg_table_at(const lg_table *table, size_t index);
 LG_API const lg_tensor *lg_table_find(const lg_table *table, const char *name); /* NULL: no such column */

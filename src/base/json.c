@@ -369,7 +369,7 @@ bool lg_json_unsigned(lg_json *json, uint64_t *value) {
 /* The double nearest to the number [BEGIN, END). Most have at most 15 digits and a small power of ten, and
    are one exact integer times or over one exact power: correctly rounded by a single operation (Clinger
    1990). The rest goes to strtod, always in the C locale. false: no memory. */
-static bool to_double(const char *begin, const char *end, double *value) {
+bool lg_decimal_to_double(const char *begin, const char *end, double *value) {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (end - begin < 64) {
@@ -421,7 +421,7 @@ bool lg_json_number(lg_json *json, double *value) {
     number n;
     *value = 0;
     if (!begin_number(json, "a number", &n)) return false;
-    if (!to_double(json->at, n.end, value)) return fail_memory(json);
+    if (!lg_decimal_to_double(json->at, n.end, value)) return fail_memory(json);
     if (isinf(*value)) {
         *value = 0;
         return lg_json_complain(json, "a number too large for a double");

@@ -169,6 +169,10 @@ const lg_provenance *lg_table_provenance(const lg_table *table) {
     return &table->provenance;
 }
 
+const char *lg_table_metadata(const lg_table *table, const char *key) {
+    return lg_safetensors_metadata(table->file, key);
+}
+
 size_t lg_table_n_columns(const lg_table *table) {
     return lg_safetensors_count(table->file);
 }
