@@ -1,0 +1,202 @@
+/* Contrasts between levels of a category: content words less function words, opening less closing delimiters.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "stats/regress_internal.h"
+
+enum { FIRST, SECOND, NEITHER };
+
+/* Families of the method's table (section 3), and names that other taggers give them. */
+static const char *const content[] = {"content",     "noun",         "verb",      "adjective", "adverb",
+                                      "proper_noun", "interjection", "qualifier", NULL};
+static const char *const function[] = {
+    "function", "existential", "pronoun",   "determiner", "preposition", "conjunction", "aux_be",  "aux_have",
+    "aux_do",   "aux",         "auxiliary", "modal",      "to",          "wh",          "wh_word", NULL};
+
+static bool is_one_of(const char *name, const char *const *names) {
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0) return true;
+    return false;
+}
+
+static uint8_t class_of(const lg_variable *v, size_t level) {
+    if (v->column->classes) return v->column->classes[level];
+    const char *name = lg_variable_level(v, level);
+    return is_one_of(name, content) ? FIRST : is_one_of(name, function) ? SECOND : NEITHER;
+}
+
+/* The level that closes what LEVEL opens: open_bracket and close_bracket, open.round and close.round;
+ * SIZE_MAX. */
+static size_t closing_level(const lg_variable *v, size_t level) {
+    const char *name = lg_variable_level(v, level), *open = strstr(name, "open");
+    if (!open || (open > name && open[-1] != '.')) return SIZE_MAX;
+    for (size_t l = 0; l < v->n_levels; l++) {
+        const char *other = lg_variable_level(v, l);
+        size_t before = (size_t)(open - name);
+        if (strncmp(other, name, before) == 0 && strncmp(other + before, "close", 5) == 0 &&
+            strcmp(other + before + 5, open + 4) == 0)
+            return l;
+    }
+    return SIZE_MAX;
+}
+
+/* ---- pairs ---- */
+
+static dd level_weight(const lg_regression *r, const lg_variable *v, size_t level) {
+    size_t at = 2 * (v->first_level + level);
+    return dd_two_sum(r->gram.levels.hi[at], r->gram.levels.lo[at]);
+}
+
+/* Adds the pair of classes CLASS_OF (an arena's) unless one of them has no rows. */
+static void add_pair(lg_regression *r, size_t variable, const uint8_t *classes) {
+    const lg_variable *v = &r->design.variables[variable];
+    lg_class_pair *pair = &r->pairs[r->n_pairs];
+    dd sums[3] = {{0}}, weights[3] = {{0}};
+    for (size_t l = 0; l < v->n_levels; l++) {
+        size_t at = 2 * (v->first_level + l) + 1;
+        weights[classes[l]] = dd_add(weights[classes[l]], level_weight(r, v, l));
+        sums[classes[l]] = dd_add(sums[classes[l]], dd_two_sum(r->gram.levels.hi[at], r->gram.levels.lo[at]));
+    }
+    if (!(weights[FIRST].hi > 0) || !(weights[SECOND].hi > 0)) return;
+    *pair = (lg_class_pair){.variable = variable, .class_of = classes};
+    for (size_t c = 0; c < 3; c++) {
+        pair->weight[c] = dd_double(weights[c]);
+        pair->mean[c] = weights[c].hi > 0 ? dd_double(dd_divide(sums[c], weights[c])) : 0;
+    }
+    r->n_pairs++;
+}
+
+lg_status lg_regress_find_pairs(lg_regression *r, lg_error *error) {
+    lg_design *d = &r->design;
+    size_t most = 0;
+    for (size_t v = 1; v < d->n_variables; v++) most += 1 + d->variables[v].n_levels / 2;
+    r->pairs = lg_alloc(most + 1, sizeof *r->pairs);
+    if (!r->pairs) return lg_fail_memory(error);
+    for (size_t v = 1; v < d->n_variables; v++) {
+        const lg_variable *variable = &d->variables[v];
+        const size_t n = variable->n_levels;
+        if (!variable->category || !lg_regress_main_effect(d, v)) continue;
+        for (size_t l = 0; l <= n; l++) { /* the last: content and function */
+            size_t closing = l < n ? closing_level(variable, l) : 0;
+            if (closing == SIZE_MAX) continue;
+            uint8_t *classes = lg_arena_alloc(&d->arena, n + 1);
+            if (!classes) return lg_fail_memory(error);
+            for (size_t m = 0; m < n; m++)
+                classes[m] = l == n         ? class_of(variable, m)
+                             : m == l       ? FIRST
+                             : m == closing ? SECOND
+                                            : NEITHER;
+            add_pair(r, v, classes);
+        }
+    }
+    return LG_OK;
+}
+
+/* ---- contrasts ---- */
+
+static lg_status put(lg_regression *r, const lg_regress_contrast *contrast, lg_error *error) {
+    lg_regress *result = r->result;
+    if (!lg_reserve(&result->contrasts, &result->contrasts_room, result->n_contrasts + 1,
+                    sizeof *result->contrasts))
+        return lg_fail_memory(error);
+    result->contrasts[result->n_contrasts++] = *contrast;
+    return LG_OK;
+}
+
+/* Difference of the classes' mean coefficients. A level that was dropped does not count. */
+static lg_status coefficients(const lg_regression *r, const lg_class_pair *pair, bool by_count, dd *c,
+                              lg_estimate *value, lg_error *error) {
+    const lg_design *d = &r->design;
+    const lg_solution *s = &r->solution;
+    const lg_variable *v = &d->variables[pair->variable];
+    dd total[2] = {{0}};
+    *value = LG_NO_ESTIMATE;
+    memset(c, 0, s->k * sizeof *c);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t l = 0; l < v->n_levels; l++) {
+            const uint8_t class = pair->class_of[l];
+            const dd weight = level_weight(r, v, l);
+            const size_t column = lg_regress_level_column(d, pair->variable, l);
+            if (class == NEITHER || !(weight.hi > 0)) continue;
+            if (column != SIZE_MAX && s->fate[column] != LG_COLUMN_KEPT) continue;
+            dd share = by_count ? weight : dd_of(1);
+            if (!pass) {
+                total[class] = dd_add(total[class], share);
+            } else if (column != SIZE_MAX) {
+                share = dd_divide(share, total[class]);
+                c[s->position[column]] = class == FIRST ? share : dd_negate(share);
+            }
+        }
+        if (!(total[FIRST].hi > 0) || !(total[SECOND].hi > 0)) return LG_OK;
+    }
+    return lg_regress_combine(r, c, value, error);
+}
+
+/* Difference of the classes' means: a regression on the indicators of the classes that there are. */
+static void raw(const lg_regression *r, size_t pair_number, lg_regress_contrast *contrast) {
+    const lg_design *d = &r->design;
+    const lg_class_pair *pair = &r->pairs[pair_number];
+    const lg_sums *scalars = &r->residuals.scalars;
+    const size_t at = 2 + 2 * pair_number;
+    const double n = (double)d->n, k = 2 + (pair->weight[NEITHER] > 0), g = (double)r->residuals.n_clusters;
+    const double scale = ldexp(1, d->y_exponent);
+    lg_estimate *v = &contrast->value;
+    *v = LG_NO_ESTIMATE;
+    contrast->first_mean = pair->mean[FIRST] * scale;
+    contrast->second_mean = pair->mean[SECOND] * scale;
+    v->estimate = contrast->first_mean - contrast->second_mean;
+    lg_regression about = *r; /* its degrees of freedom are others */
+    about.df_resid = n - k;
+    about.perfect = false;
+    if (n > k)
+        v->se_classical = scale * sqrt((scalars->hi[at + 1] + scalars->lo[at + 1]) / (n - k) *
+                                       (1 / pair->weight[FIRST] + 1 / pair->weight[SECOND]));
+    if (r->clustered) {
+        v->se_cr0 = scale * sqrt(scalars->hi[at] + scalars->lo[at]);
+        v->se = n > k ? v->se_cr0 * sqrt(g / (g - 1) * (n - 1) / (n - k)) : NAN;
+    }
+    if (!d->cluster) about.t_quantile = n > k ? lg_regress_t_quantile(n - k) : NAN;
+    lg_regress_finish(&about, v);
+}
+
+lg_status lg_regress_fill_contrasts(lg_regression *r, lg_error *error) {
+    const lg_design *d = &r->design;
+    lg_arena *arena = &r->result->arena;
+    dd *c = lg_alloc(r->solution.k + 1, sizeof *c);
+    lg_status status = c ? LG_OK : lg_fail_memory(error);
+    for (size_t q = 0; q < r->n_pairs && !status; q++) {
+        const lg_class_pair *pair = &r->pairs[q];
+        const lg_variable *v = &d->variables[pair->variable];
+        size_t levels[2] = {0}, n[2] = {0};
+        for (size_t l = 0; l < v->n_levels; l++)
+            if (pair->class_of[l] != NEITHER) {
+                levels[pair->class_of[l]] = l;
+                n[pair->class_of[l]]++;
+            }
+        const bool classes = closing_level(v, levels[FIRST]) != levels[SECOND] || n[FIRST] > 1;
+        const char *first = classes ? "content" : lg_variable_level(v, levels[FIRST]);
+        const char *second = classes ? "function" : lg_variable_level(v, levels[SECOND]);
+        lg_regress_contrast contrast = {.column = lg_arena_copy(arena, v->name, strlen(v->name)),
+                                        .name = classes ? "content_minus_function" : "opening_minus_closing",
+                                        .first = lg_arena_copy(arena, first, strlen(first)),
+                                        .second = lg_arena_copy(arena, second, strlen(second))};
+        if (!contrast.column || !contrast.first || !contrast.second) {
+            status = lg_fail_memory(error);
+            break;
+        }
+        static const char *const kinds[] = {"equal", "by_count", "raw"};
+        for (size_t k = 0; k < 3 && !status; k++) {
+            if (k == 1 && !classes) continue; /* one level each */
+            contrast.kind = kinds[k];
+            contrast.first_mean = contrast.second_mean = NAN;
+            if (k == 2) raw(r, q, &contrast);
+            else status = coefficients(r, pair, k == 1, c, &contrast.value, error);
+            if (!status) status = put(r, &contrast, error);
+        }
+    }
+    free(c);
+    return status;
+}

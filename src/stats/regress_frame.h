@@ -1,0 +1,67 @@
+/* Columns of equal length by name: mapped, read from CSV, or computed. */
+#ifndef LG_STATS_REGRESS_FRAME_H
+#define LG_STATS_REGRESS_FRAME_H
+
+#include "base/memory.h"
+#include "lossgap/regress.h"
+#include "query/query.h"
+
+typedef struct lg_column {
+    const char *name, *from; /* from: the file, for messages */
+    size_t count;
+    lg_dtype dtype;
+    const void *values;        /* [count]; NULL: see compute */
+    const char *const *levels; /* [n_levels] of a category, whose values are U8, U16 or U32; NULL: numbers */
+    size_t n_levels;
+    const uint8_t *classes; /* [n_levels] 0 content, 1 function, 2 neither; NULL: by the levels' names */
+    bool has_missing;       /* of a category: the last level stands for no value */
+    /* Numbers of rows FIRST … FIRST + N - 1. Threads share the context. */
+    void (*compute)(const void *context, size_t first, size_t n, double *out);
+    const void *context;
+    bool queried; /* the result `item` of a query, where neither values nor compute are */
+    size_t item;
+} lg_column;
+
+typedef struct lg_definition {
+    const char *name, *text;
+} lg_definition;
+
+/* A file and its identity (32 hexadecimal digits), for the provenance. */
+typedef struct lg_frame_input {
+    const char *name, *identity;
+} lg_frame_input;
+
+struct lg_frame {
+    lg_arena arena;
+    lg_column *columns;
+    size_t n_columns, columns_room;
+    lg_definition *definitions;
+    size_t n_definitions, definitions_room;
+    lg_frame_input *inputs;
+    size_t n_inputs, inputs_room;
+    lg_table **tables; /* owned */
+    size_t n_tables, tables_room;
+    void **blocks; /* owned memory */
+    size_t n_blocks, blocks_room;
+};
+
+lg_status lg_frame_put(lg_frame *frame, const lg_column *column, lg_error *error);
+/* Takes BLOCK, which is freed with the frame, or now if that fails. */
+lg_status lg_frame_own(lg_frame *frame, void *block, lg_error *error);
+lg_status lg_frame_put_input(lg_frame *frame, const char *name, const char *identity, lg_error *error);
+/* Column NAME; an error if there is none, or more than one. */
+lg_status lg_frame_find(const lg_frame *frame, const char *name, const lg_column **column, lg_error *error);
+
+/* Numbers of N rows: FIRST … FIRST + N - 1, or ROWS[FIRST …] where ROWS is not NULL (then the column has
+   values). SESSION has run over these rows, if the column is queried. */
+void lg_column_numbers(const lg_column *column, const lg_query_session *session, const uint32_t *rows,
+                       size_t first, size_t n, double *out);
+/* Levels of a category; the missing one is UINT32_MAX. */
+void lg_column_levels(const lg_column *column, const lg_query_session *session, const uint32_t *rows,
+                      size_t first, size_t n, uint32_t *out);
+
+/* Adds the columns of the CSV text [LENGTH]; NAME stands for the file in errors. */
+lg_status lg_frame_add_csv(lg_frame *frame, const char *text, size_t length, const char *name,
+                           lg_error *error);
+
+#endif
