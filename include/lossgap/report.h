@@ -6,6 +6,7 @@
 #include "lossgap/base.h"
 #include "lossgap/gap.h"
 #include "lossgap/tag.h"
+#include "lossgap/regress.h"
 
 /* docs/formats/gap.md */
 LG_API lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *error);
@@ -35,4 +36,9 @@ LG_API lg_status lg_tag_document_table(const lg_tag_view *view, const lg_dataset
                                        bool color, char **text, size_t *length, lg_error *error);
 LG_API lg_status lg_tag_document_json(const lg_tag_view *view, const lg_dataset *data, size_t doc,
                                       char **text, size_t *length, lg_error *error);
+/* docs/formats/regress.md; CSV holds the coefficients. */
+LG_API lg_status lg_regress_json(const lg_regress *regress, char **text, size_t *length, lg_error *error);
+LG_API lg_status lg_regress_csv(const lg_regress *regress, char **text, size_t *length, lg_error *error);
+LG_API lg_status lg_regress_table(const lg_regress *regress, const lg_table_style *style, char **text,
+                                  size_t *length, lg_error *error);
 #endif

@@ -107,6 +107,8 @@ void cli_progress_clear(cli_progress *p); /* takes the live line off the screen 
 /* Writes a gap as JSON and, beside it, as CSV: OUT is the name of either, or of neither. */
 struct lg_gap;
 lg_status cli_write_gap(const struct lg_gap *gap, const char *out, lg_error *error);
+/* STEM.ENDING, for a PATH that ends in .json or .csv; otherwise PATH.ENDING. free(); NULL: no memory. */
+char *cli_beside(const char *path, const char *ending);
 
 /* cmd_score.c: a line on stderr that says what the scores at PATH hold. */
 lg_status cli_say_scores(cli *c, const char *path, const struct lg_dataset *data);
@@ -118,6 +120,7 @@ int cmd_frequency(int argc, char **argv);
 int cmd_gap(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_regress(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_tag(int argc, char **argv);
 int cmd_tagger(int argc, char **argv);

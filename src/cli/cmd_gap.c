@@ -99,8 +99,7 @@ static const struct argp argp = {options,
                                  NULL,
                                  NULL};
 
-/* STEM.ENDING, for a PATH that ends in .json or .csv; otherwise PATH.ENDING. NULL: no memory. */
-static char *beside(const char *path, const char *ending) {
+char *cli_beside(const char *path, const char *ending) {
     size_t length = strlen(path);
     if (length > 5 && strcmp(path + length - 5, ".json") == 0) length -= 5;
     else if (length > 4 && strcmp(path + length - 4, ".csv") == 0) length -= 4;
@@ -109,7 +108,7 @@ static char *beside(const char *path, const char *ending) {
 }
 
 lg_status cli_write_gap(const lg_gap *gap, const char *out, lg_error *error) {
-    char *json_path = beside(out, ".json"), *csv_path = beside(out, ".csv"), *json = NULL, *csv = NULL;
+    char *json_path = cli_beside(out, ".json"), *csv_path = cli_beside(out, ".csv"), *json = NULL, *csv = NULL;
     size_t json_length, csv_length;
     lg_status status = json_path && csv_path ? LG_OK : lg_fail_memory(error);
     if (!status) status = lg_gap_json(gap, &json, &json_length, error);

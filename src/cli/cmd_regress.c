@@ -1,0 +1,172 @@
+/* lossgap regress: a regression over columns of tokens. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "lossgap/report.h"
+
+struct options {
+    const char **tables, **references, **definitions;
+    size_t n_tables, n_definitions, tables_room, references_room, definitions_room;
+    const char *out;
+    lg_regress_options regress;
+};
+
+enum {
+    KEY_FORMULA = 0x100,
+    KEY_CLUSTER,
+    KEY_ABSORB,
+    KEY_WEIGHTS,
+    KEY_REFERENCE,
+    KEY_TOLERANCE,
+    KEY_DEFINE,
+    KEY_WHERE
+};
+
+static double parse_tolerance(const struct argp_state *state, const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    if (*end || end == text || !(value >= 1e-14 && value < 1))
+        argp_error(state, "--tolerance takes a number from 1e-14 to 1, not '%s'", text);
+    return value;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state) {
+    struct options *o = state->input;
+    lg_regress_options *r = &o->regress;
+    switch (key) {
+    case 'o':
+        o->out = argument;
+        return 0;
+    case KEY_FORMULA:
+        r->formula = argument;
+        return 0;
+    case KEY_CLUSTER:
+        r->cluster = argument;
+        return 0;
+    case KEY_ABSORB:
+        r->absorb = argument;
+        return 0;
+    case KEY_WEIGHTS:
+        r->weights = argument;
+        return 0;
+    case KEY_REFERENCE:
+        if (!lg_reserve(&o->references, &o->references_room, r->n_references + 1, sizeof *o->references))
+            return ENOMEM;
+        o->references[r->n_references++] = argument;
+        return 0;
+    case KEY_DEFINE:
+        if (!lg_reserve(&o->definitions, &o->definitions_room, o->n_definitions + 1, sizeof *o->definitions))
+            return ENOMEM;
+        o->definitions[o->n_definitions++] = argument;
+        return 0;
+    case KEY_WHERE:
+        r->where = argument;
+        return 0;
+    case KEY_TOLERANCE:
+        r->tolerance = parse_tolerance(state, argument);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!lg_reserve(&o->tables, &o->tables_room, o->n_tables + 1, sizeof *o->tables)) return ENOMEM;
+        o->tables[o->n_tables++] = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->n_tables)
+            argp_error(state, "which tables? Name files with columns, or two scores with --data");
+        if (!r->formula)
+            argp_error(state, "what is to be explained, and by what? Give --formula 'gap ~ domain + ...'");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"formula", KEY_FORMULA, "FORMULA", 0,
+     "OUTCOME ~ TERM + TERM...: columns, powers x^2, interactions a:b and a*b, 0 + for no intercept", 1},
+    {"define", KEY_DEFINE, "NAME=EXPR", 0,
+     "A column computed from others, as 'log_frequency=log(frequency)'; comparisons give 0 and 1", 1},
+    {"where", KEY_WHERE, "EXPR", 0, "Only rows for which this holds, as 'copy_len = 0 and domain != python'",
+     1},
+    {"reference", KEY_REFERENCE, "COLUMN=LEVEL", 0,
+     "The level that the others of a category are compared with (default: its first)", 1},
+    {"cluster", KEY_CLUSTER, "COLUMN", 0,
+     "Errors clustered by this column, as document (default: classical ones)", 1},
+    {"absorb", KEY_ABSORB, "COLUMN", 0, "An effect for each value of this column, by demeaning", 1},
+    {"weights", KEY_WEIGHTS, "COLUMN", 0, "Analytic weights of the rows", 1},
+    {"tolerance", KEY_TOLERANCE, "SHARE", 0,
+     "Drop a column of whose norm the columns before it leave less than this share (default 1e-7)", 1},
+    {"output", 'o', "REG.json", 0, "Write JSON there and the coefficients as CSV beside it (REG.csv)", 2},
+    {0},
+};
+
+static const struct argp argp = {
+    options,
+    parse,
+    "TABLE... --formula FORMULA",
+    "Explain a column of tokens by others, by least squares: coefficients with errors "
+    "clustered by document beside classical ones, adjusted means of the levels of each "
+    "category, content words less function words, opening less closing delimiters."
+    "\vA TABLE is a safetensors file or CSV (.csv, .tsv, also with .gz); all have the "
+    "same rows. Columns are taken in order, and the later of two aliased ones is dropped "
+    "and named.",
+    NULL,
+    NULL,
+    NULL};
+
+static lg_status write_files(const lg_regress *regress, const char *out, lg_error *error) {
+    char *json_path = cli_beside(out, ".json"), *csv_path = cli_beside(out, ".csv"), *json = NULL,
+         *csv = NULL;
+    size_t json_length, csv_length;
+    lg_status status = json_path && csv_path ? LG_OK : lg_fail_memory(error);
+    if (!status) status = lg_regress_json(regress, &json, &json_length, error);
+    if (!status) status = lg_regress_csv(regress, &csv, &csv_length, error);
+    if (!status) status = lg_write_file(csv_path, csv, csv_length, error);
+    if (!status) status = lg_write_file(json_path, json, json_length, error);
+    free(json_path);
+    free(csv_path);
+    free(json);
+    free(csv);
+    return status;
+}
+
+static lg_status run(cli *c, struct options *o) {
+    lg_frame *frame = NULL;
+    lg_regress *regress = NULL;
+    char *text = NULL;
+    size_t length;
+    o->regress.references = o->references;
+    o->regress.command = c->command_line;
+    o->regress.threads = c->threads;
+    lg_status status = lg_frame_create(&frame, &c->error);
+    for (size_t i = 0; i < o->n_tables && !status; i++)
+        status = lg_frame_add_file(frame, o->tables[i], &c->error);
+    for (size_t i = 0; i < o->n_definitions && !status; i++)
+        status = lg_frame_define(frame, o->definitions[i], &c->error);
+    if (!status) status = lg_regress_compute(frame, &o->regress, &c->monitor, &regress, &c->error);
+    if (!status && o->out) status = write_files(regress, o->out, &c->error);
+    lg_table_style style = {.width = cli_width(stdout), .color = cli_color(stdout)};
+    if (!status)
+        status = c->json ? lg_regress_json(regress, &text, &length, &c->error)
+                         : lg_regress_table(regress, &style, &text, &length, &c->error);
+    if (!status) fwrite(text, 1, length, stdout);
+    free(text);
+    lg_regress_free(regress);
+    lg_frame_free(frame);
+    return status;
+}
+
+int cmd_regress(int argc, char **argv) {
+    struct options o = {0};
+    cli c;
+    cli_start(&c, argc, argv, &argp, CLI_THREADS | CLI_JSON, &o);
+    lg_status status = run(&c, &o);
+    free(o.tables);
+    free(o.references);
+    free(o.definitions);
+    return cli_end(&c, status);
+}
