@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "lossgap/gap.h"
 #include "stats/columns.h"
+#include "stats/comparable.h"
 #include "stats/where.h"
 
 enum { MAX_BY = 32, BLOCK = 2048 };
@@ -228,92 +229,7 @@ static lg_status collect(collector *c, lg_error *error) {
     return status;
 }
 
-/* ---- may these be compared? ---- */
-
-/* "token 17 of document NAME" (counted from 0) into OUT. */
-static const char *place_of(const lg_dataset *data, size_t token, char *out, size_t size) {
-    size_t low = 0, high = data->n_docs - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (data->doc_token_end[middle] <= token) low = middle + 1;
-        else high = middle;
-    }
-    size_t name = (size_t)lg_begin_of(data->doc_name_end, low);
-    snprintf(out, size, "token %zu of document '%.*s'", token - (size_t)lg_begin_of(data->doc_token_end, low),
-             (int)(data->doc_name_end[low] - name < 200 ? data->doc_name_end[low] - name : 200),
-             data->doc_name + name);
-    return out;
-}
-
-static const char *prefix_name(int64_t prefix, char out[24]) {
-    if (prefix < 0) return "none";
-    snprintf(out, 24, "%lld", (long long)prefix);
-    return out;
-}
-
-static lg_status check_pair(const lg_dataset *data, const lg_scores *a, const lg_scores *b,
-                            const char *name_a, const char *name_b, lg_error *error) {
-    char place[300], one[24], other[24];
-    if (a->prefix != b->prefix)
-        return lg_fail(error, LG_BAD_INPUT,
-                       "%s was scored with prefix %s, %s with prefix %s: score both with the same --prefix",
-                       name_a, prefix_name(a->prefix, one), name_b, prefix_name(b->prefix, other));
-    for (size_t i = 0; i < data->n_tokens; i++) {
-        if (isnan(a->nll[i]) != isnan(b->nll[i]))
-            return lg_fail(
-                error, LG_BAD_INPUT,
-                "%s has a loss for %s, %s has none: they can be compared over the same tokens only",
-                isnan(a->nll[i]) ? name_b : name_a, place_of(data, i, place, sizeof place),
-                isnan(a->nll[i]) ? name_a : name_b);
-        if (!isnan(a->nll[i]) && a->context[i] != b->context[i])
-            return lg_fail(
-                error, LG_BAD_INPUT,
-                "%s had %u tokens of context in %s and %u in %s: score both with the same --windows, "
-                "--context and --stride",
-                place_of(data, i, place, sizeof place), a->context[i], name_a, b->context[i], name_b);
-    }
-    return LG_OK;
-}
-
-static lg_status check_scores(const lg_dataset *data, const lg_scores *scores, size_t n,
-                              const char *const *names, lg_error *error) {
-    for (size_t s = 0; s < n; s++) {
-        if (scores[s].n_tokens != data->n_tokens)
-            return lg_fail(error, LG_BAD_INPUT,
-                           "%s has %zu tokens, the dataset %zu: they do not belong together", names[s],
-                           scores[s].n_tokens, data->n_tokens);
-        for (size_t i = 0; i < data->n_tokens; i++) {
-            char place[300];
-            if (isinf(scores[s].nll[i]))
-                return lg_fail(error, LG_BAD_INPUT,
-                               "%s has an infinite loss for %s: a mean over it says nothing", names[s],
-                               place_of(data, i, place, sizeof place));
-        }
-        lg_status status = s ? check_pair(data, &scores[0], &scores[s], names[0], names[s], error) : LG_OK;
-        if (status) return status;
-    }
-    return LG_OK;
-}
-
 /* ---- set-up ---- */
-
-/* Tags that were made of another dataset would line up with nothing. */
-static lg_status check_tags(const lg_dataset *data, const lg_table *tags, lg_error *error) {
-    lg_arena arena = {0};
-    lg_json_value *inputs;
-    const char *text = lg_table_provenance(tags)->inputs;
-    lg_status status = lg_json_parse(&arena, text, strlen(text), lg_table_path(tags), &inputs, error);
-    if (!status) {
-        const lg_json_value *dataset = lg_json_get(inputs, "dataset");
-        if (!dataset || dataset->type != LG_JSON_STRING ||
-            strcmp(dataset->string, lg_table_provenance(data->table)->identity) != 0)
-            status = lg_fail(error, LG_BAD_INPUT,
-                             "%s was made of another dataset than %s: run `lossgap tag` on this one",
-                             lg_table_path(tags), lg_table_path(data->table));
-    }
-    lg_arena_free(&arena);
-    return status;
-}
 
 static lg_status add_grouping(collector *c, uint32_t columns, lg_error *error) {
     grouping *g = &c->groupings[c->n_groupings++];
@@ -383,21 +299,6 @@ static lg_status open_where(collector *c, const lg_table *tags, const char *wher
         return lg_fail_memory(error);
     return lg_where_open(where, "--where", c->data, c->scores, gap->about.models, c->n_pairs + 1, tags,
                          &c->where, error);
-}
-
-/* Names for tables: those of the scores, told apart where two are the same. */
-static const char *const *name_models(lg_gap *gap, const lg_scores *scores, size_t n) {
-    const char **names = lg_arena_alloc(&gap->arena, n * sizeof *names);
-    for (size_t i = 0; names && i < n; i++) {
-        char name[256];
-        size_t same = 1;
-        for (size_t j = 0; j < i; j++) same += strcmp(scores[j].model_name, scores[i].model_name) == 0;
-        if (same > 1) snprintf(name, sizeof name, "%.200s#%zu", scores[i].model_name, same);
-        else snprintf(name, sizeof name, "%.250s", scores[i].model_name);
-        names[i] = lg_arena_copy(&gap->arena, name, strlen(name));
-        if (!names[i]) return NULL;
-    }
-    return names;
 }
 
 /* ---- results ---- */
@@ -560,13 +461,13 @@ lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t
     c->n_pairs = n_scores - 1;
     c->gap = gap;
     gap->about.n_models = n_scores;
-    gap->about.models = name_models(gap, scores, n_scores);
+    gap->about.models = lg_name_models(&gap->arena, scores, n_scores);
     if (!gap->about.models) status = lg_fail_memory(error);
     if (!status && tags_path) status = lg_table_open(tags_path, "tags", &tags, error);
-    if (!status && tags) status = check_tags(data, tags, error);
+    if (!status && tags) status = lg_check_tags(data, tags, error);
     if (!status) status = open_columns(c, tags, options, error);
     if (!status) status = choose_multi(c, tags, options->multi, error);
-    if (!status) status = check_scores(data, scores, n_scores, gap->about.models, error);
+    if (!status) status = lg_check_scores(data, scores, n_scores, gap->about.models, error);
     if (!status) status = open_where(c, tags, options->where, error);
     if (!status) status = collect(c, error);
     if (!status) status = make_rows(c, error);
@@ -606,7 +507,7 @@ lg_status lg_gap_check_where(const char *where, const lg_dataset *data, const ch
                                 .rank = columns & LG_COLUMN_RANK ? &none : NULL,
                                 .top1 = columns & LG_COLUMN_TOP1 ? &none : NULL};
     if (!status && tags_path) status = lg_table_open(tags_path, "tags", &tags, error);
-    if (!status && tags) status = check_tags(data, tags, error);
+    if (!status && tags) status = lg_check_tags(data, tags, error);
     if (!status) status = lg_where_open(where, "--where", data, scores, models, n_models, tags, &w, error);
     lg_where_close(&w);
     lg_table_close(tags);
