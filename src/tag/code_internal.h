@@ -30,9 +30,9 @@ typedef struct lg_code_walk lg_code_walk;
 
 /* A node on the way from the root to a leaf. */
 typedef struct lg_code_node {
-    uint16_t symbol;  /* of the grammar */
-    uint16_t context; /* of itself and its children: the nearest rule with `enter`, from the root 0 */
-    uint16_t gaps;    /* what its bytes outside of its children are: a tag, or LG_CODE_LEX */
+    uint16_t symbol;   /* of the grammar */
+    uint16_t context;  /* of itself and its children: the nearest rule with `enter`, from the root 0 */
+    uint16_t gaps;     /* what its bytes outside of its children are: a tag, or LG_CODE_LEX */
     size_t begin, end; /* in the text */
 } lg_code_node;
 
