@@ -201,6 +201,27 @@ static bool emit_range(lg_compiler *c, lg_operand *x, double low, double high, b
     return release(c, x) && put_result(c, step, LG_QUERY_BOOLEAN, x);
 }
 
+enum { FEW = 4 }; /* so many ranges are tested one after another: no search, no branches */
+
+static bool emit_few_ranges(lg_compiler *c, lg_operand *x, const double *ranges, size_t n, bool negate) {
+    lg_operand any = *x;
+    lg_block_ref ref;
+    set_truth(&any, LG_QUERY_FALSE);
+    if (!has_values(c, x) && !lg_settle(c, x, &ref)) return false;
+    for (size_t i = 0; i < n; i++) {
+        lg_operand one = *x;
+        one.keep = true; /* the next range needs it too */
+        if (!emit_range(c, &one, ranges[2 * i], ranges[2 * i + 1], false)) return false;
+        lg_step either = {.kind = LG_STEP_OR, .a = ref_of(&any), .b = ref_of(&one), .to = any.index};
+        if (one.place == LG_CONSTANT) continue; /* holds of no value of the type */
+        if (any.place == LG_CONSTANT) any = one;
+        else if (!put(c, either) || !release(c, &one)) return false;
+    }
+    if (!release(c, x)) return false;
+    *x = any;
+    return !negate || lg_emit_not(c, x);
+}
+
 static int by_low(const void *a, const void *b) {
     const double *x = a, *y = b;
     return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
@@ -228,6 +249,7 @@ bool lg_emit_ranges(lg_compiler *c, lg_operand *x, double *ranges, size_t count,
         for (size_t i = 0; i < n; i++) in |= ranges[2 * i] <= x->number && x->number <= ranges[2 * i + 1];
         return set_truth(x, isnan(x->number) ? LG_QUERY_UNKNOWN : truth_of(in, negate));
     }
+    if (n <= FEW) return emit_few_ranges(c, x, ranges, n, negate);
     if (!lg_reserve(&q->ranges, &q->ranges_room, q->n_ranges + 2 * n, sizeof *q->ranges))
         return lg_complain_memory(c);
     memcpy(q->ranges + q->n_ranges, ranges, 2 * n * sizeof *ranges);

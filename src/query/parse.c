@@ -107,15 +107,20 @@ static bool find_column(lg_compiler *c, const lg_string *name, const lg_string *
         x->at = at;
         return refer(c, false, (uint32_t)i);
     }
-    char full[256];
-    if (argument) snprintf(full, sizeof full, "%.120s(%.120s)", name->data, argument->data);
-    else snprintf(full, sizeof full, "%.250s", name->data);
-    for (size_t i = 0; i < q->n_columns; i++)
-        if (strcmp(q->columns[i].name, full) == 0) {
-            *x = (lg_operand){q->columns[i].column.type, LG_COLUMN, .index = (uint32_t)i, .at = x->at};
-            return refer(c, true, x->index);
-        }
-    lg_used_column used = {.name = lg_arena_copy(&q->arena, full, strlen(full))};
+    for (size_t i = 0; i < q->n_columns; i++) {
+        const lg_used_column *u = &q->columns[i];
+        if (strcmp(u->column_name, name->data) != 0 || !u->argument != !argument) continue;
+        if (argument && strcmp(u->argument, argument->data) != 0) continue;
+        *x = (lg_operand){u->column.type, LG_COLUMN, .index = (uint32_t)i, .at = x->at};
+        return refer(c, true, x->index);
+    }
+    lg_used_column used = {.name = name->data, .column_name = name->data};
+    if (argument) { /* both lie in the query's arena already; so does what they are called together */
+        c->scratch.length = 0;
+        lg_text_printf(&c->scratch, "%s(%s)", name->data, argument->data);
+        used.argument = argument->data;
+        used.name = c->scratch.failed ? NULL : lg_arena_copy(&q->arena, c->scratch.data, c->scratch.length);
+    }
     if (!used.name || !lg_reserve(&q->columns, &q->columns_room, q->n_columns + 1, sizeof *q->columns))
         return lg_complain_memory(c);
     const lg_query_source *source = c->source;
@@ -134,7 +139,9 @@ static bool parse_column(lg_compiler *c, const lg_string *name, lg_operand *x) {
     bool call = lg_take_sign(c, "("), found;
     if (!call) c->at = at;
     if (call && (!lg_scan_word(c, "a name", &argument) || !lg_expect(c, ')', "after the name"))) return false;
-    if (!find_column(c, name, call ? &argument : NULL, x, &found)) return false;
+    bool cut = call && memchr(argument.data, 0, argument.length); /* no name has a byte 0 */
+    found = false;
+    if (!cut && !find_column(c, name, call ? &argument : NULL, x, &found)) return false;
     if (!found) return complain_unknown(c, x->at, name, call ? &argument : NULL);
     if (x->type == LG_QUERY_CATEGORY && x->place == LG_COLUMN) c->last_category = x->index + 1;
     return true;
@@ -277,12 +284,11 @@ static bool take_compare(lg_compiler *c, lg_compare *compare) {
     return false;
 }
 
-/* The level of X's column that NAME is; n_levels: none. */
+/* The level of the column that NAME is; n_levels: none. */
 static size_t find_level(const lg_query_column *column, const lg_string *name) {
     size_t i = 0;
-    while (i < column->n_levels && (strncmp(column->levels[i], name->data, name->length) != 0 ||
-                                    column->levels[i][name->length] || memchr(name->data, 0, name->length)))
-        i++;
+    if (memchr(name->data, 0, name->length)) return column->n_levels; /* names of levels end there */
+    while (i < column->n_levels && strcmp(column->levels[i], name->data) != 0) i++;
     return i;
 }
 

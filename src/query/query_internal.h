@@ -104,7 +104,8 @@ typedef struct lg_item_result {
 } lg_item_result;
 
 typedef struct lg_used_column {
-    const char *name; /* as in the text */
+    const char *name;                   /* "loss(transformer)" */
+    const char *column_name, *argument; /* "loss", "transformer"; NULL: takes none */
     lg_query_column column;
     bool used; /* by an item that counts */
 } lg_used_column;

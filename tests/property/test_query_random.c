@@ -128,7 +128,7 @@ typedef enum node_kind {
 typedef struct node {
     node_kind kind;
     struct node *a, *b;
-    double value, low[3], high[3];
+    double value, low[8], high[8];
     unsigned column, other, operation, set, n;
     bool negate;
 } node;
@@ -201,7 +201,7 @@ static node *draw_condition(unsigned depth) {
         n = new_node(IN);
         n->a = draw_number(depth / 2);
         n->negate = draw(2);
-        n->n = 1 + draw(3);
+        n->n = 1 + draw(8);
         for (unsigned i = 0; i < n->n; i++) {
             n->low[i] = draw_constant();
             n->high[i] = draw(2) ? n->low[i] : n->low[i] + draw_constant();

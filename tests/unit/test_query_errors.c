@@ -85,6 +85,7 @@ static void names(void **state) {
          "flag, word"},
         {"loss > 2", "column 1: loss of what? As in loss(a)"},
         {"loss(model-b) > 2", "column 1: there is no loss(model-b); did you mean model-b.2?"},
+        {"loss('a\\x00') > 2", "column 1: there is no loss(a); did you mean a?"},
         {"loss() > 2", "column 6: expected a name, found ')'; names with other signs go in quotes"},
         {"x(a) > 2",
          "column 1: there is no function or column x(…); there are log, exp, sqrt, abs, floor, ceil, "

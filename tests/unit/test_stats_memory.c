@@ -23,6 +23,18 @@ static lg_status look_at_tags(void *context, lg_error *error) {
     return lg_tag_is_current(context, &data, &options, &current, error);
 }
 
+static lg_status run_gap_where(void *context, lg_error *error) {
+    lg_gap_options options = {.where = "family in (noun, none, whitespace) and domain = y and document ~ /2/ "
+                                       "or word ~ /^T/ or loss(A) > log(1)",
+                              .command = "test"};
+    lg_gap *gap;
+    const char *models[] = {"A", "B"};
+    lg_status status = lg_gap_check_where(options.where, &data, models, 2, 0, context, error);
+    if (!status) status = lg_gap_compute(&data, scores, 2, context, &options, &gap, error);
+    if (!status) lg_gap_free(gap);
+    return status;
+}
+
 static lg_status run_gap(void *context, lg_error *error) {
     lg_gap_options options = {.command = "test"};
     lg_gap *gap;
@@ -63,6 +75,7 @@ static void test_memory(void **state) {
     survives_failing_malloc(run_tags, tags, "tags");
     survives_failing_malloc(look_at_tags, tags, "are the tags current");
     survives_failing_malloc(run_gap, tags, "gap");
+    survives_failing_malloc(run_gap_where, tags, "gap where");
     lg_dataset_close(&data);
 }
 
