@@ -11,6 +11,8 @@
 /* docs/formats/gap.md */
 LG_API lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *error);
 LG_API lg_status lg_gap_csv(const lg_gap *gap, char **text, size_t *length, lg_error *error);
+LG_API lg_status lg_gap_contrasts_csv(const lg_gap *gap, char **text, size_t *length,
+                                      lg_error *error); /* of a view */
 
 typedef enum lg_gap_sort {
     LG_SORT_GROUP,
@@ -20,6 +22,7 @@ typedef enum lg_gap_sort {
 typedef struct lg_table_style {
     size_t width; /* characters in a line, 0: no limit */
     bool color;   /* of the gap's sign, for terminals */
+    bool full;    /* a second block of columns: medians, other averages, tests, resamples */
     lg_gap_sort sort;
     const char *const *hide; /* NULL-terminated grouping columns to leave out; NULL: none */
 } lg_table_style;

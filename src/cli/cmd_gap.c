@@ -13,13 +13,28 @@
 struct options {
     const char **scores;
     size_t n_scores, scores_room;
-    const char *data, *tags, *out, *multi, *where;
+    const char *data, *tags, *out, *multi, *view, *where;
     char **by;
     size_t n_by;
+    size_t bootstrap;
+    uint64_t seed;
+    bool full;
     lg_gap_sort sort;
 };
 
-enum { KEY_DATA = 0x100, KEY_TAGS, KEY_BY, KEY_SORT, KEY_MULTI, KEY_WHERE };
+enum {
+    KEY_DATA = 0x100,
+    KEY_TAGS,
+    KEY_BY,
+    KEY_SORT,
+    KEY_MULTI,
+    KEY_WHERE,
+    KEY_VIEW,
+    KEY_BOOTSTRAP,
+    KEY_SEED,
+    KEY_FULL
+};
+enum { REPLICATES = 1000, MOST_REPLICATES = 1000000 };
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     static const char *const sorts[] = {"group", "contribution", NULL};
@@ -44,6 +59,19 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case KEY_WHERE:
         o->where = argument;
         return 0;
+    case KEY_VIEW:
+        o->view = argument;
+        return 0;
+    case KEY_BOOTSTRAP:
+        o->bootstrap =
+            argument ? (size_t)cli_number(state, "--bootstrap", argument, 1, MOST_REPLICATES) : REPLICATES;
+        return 0;
+    case KEY_SEED:
+        o->seed = cli_number(state, "--seed", argument, 0, UINT64_MAX);
+        return 0;
+    case KEY_FULL:
+        o->full = true;
+        return 0;
     case KEY_SORT:
         o->sort = (lg_gap_sort)cli_choice(state, "--sort", argument, sorts);
         return 0;
@@ -54,6 +82,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_END:
         if (o->n_scores < 2)
             argp_error(state, "a gap needs the scores of two models; `lossgap score` makes them");
+        if (o->view && o->by) argp_error(state, "--view has columns of its own to group by: leave out --by");
         if (!o->data) argp_error(state, "which dataset are these the scores of? Give --data DATA");
         return 0;
     default:
@@ -79,11 +108,32 @@ static const struct argp_option options[] = {
     {"where", KEY_WHERE, "EXPR", 0,
      "Count only tokens for which EXPR holds, as in 'family = noun and copy_len = 0' (docs/guide/query.md)",
      1},
+    {"view", KEY_VIEW, "NAME", 0,
+     "A ready-made comparison, with differences or slopes and their intervals; the names stand below", 1},
+    {"bootstrap", KEY_BOOTSTRAP, "N", OPTION_ARG_OPTIONAL,
+     "Intervals from N resamples of the documents, too (1000 without N); the same for any --threads", 1},
+    {"seed", KEY_SEED, "NUMBER", 0, "Of the resamples (default 0)", 1},
+    {"full", KEY_FULL, NULL, 0,
+     "Add to the table: median, share of tokens improved, mean without the heaviest tokens, other averages, "
+     "tests, the smallest effect that could "
+     "be detected, bootstrap intervals. JSON and CSV always have them",
+     2},
     {"output", 'o', "GAP.json", 0, "Write JSON there and CSV beside it (GAP.csv)", 2},
     {"sort", KEY_SORT, "ORDER", 0,
      "Order of the table's lines: group (default) or contribution (gap x tokens)", 2},
     {0},
 };
+
+/* The end of --help: the views by name. */
+static char *help(int key, const char *text, void *input) {
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC || !text) return (char *)text;
+    lg_text out = {0};
+    lg_text_printf(&out, "%s\n\nViews:", text);
+    for (size_t i = 0; lg_gap_view_at(i); i++)
+        lg_text_printf(&out, "\n  %-11s %s", lg_gap_view_at(i)->name, lg_gap_view_at(i)->about);
+    return out.failed ? (char *)text : out.data; /* argp frees it */
+}
 
 static const struct argp argp = {options,
                                  parse,
@@ -96,7 +146,7 @@ static const struct argp argp = {options,
                                  "predicts better. Numbers are grouped in bins: "
                                  "copy_len as 0, 1, 2, 3, 4, 5-8, 9-16, 17+, distances by powers of two.",
                                  NULL,
-                                 NULL,
+                                 help,
                                  NULL};
 
 char *cli_beside(const char *path, const char *ending) {
@@ -108,9 +158,15 @@ char *cli_beside(const char *path, const char *ending) {
 }
 
 lg_status cli_write_gap(const lg_gap *gap, const char *out, lg_error *error) {
-    char *json_path = cli_beside(out, ".json"), *csv_path = cli_beside(out, ".csv"), *json = NULL, *csv = NULL;
-    size_t json_length, csv_length;
-    lg_status status = json_path && csv_path ? LG_OK : lg_fail_memory(error);
+    char *json_path = cli_beside(out, ".json"), *csv_path = cli_beside(out, ".csv"), *json = NULL,
+         *csv = NULL;
+    char *more_path = cli_beside(out, "-contrasts.csv"), *more = NULL;
+    size_t json_length, csv_length, more_length;
+    lg_status status = json_path && csv_path && more_path ? LG_OK : lg_fail_memory(error);
+    if (!status && lg_gap_n_contrasts(gap)) {
+        status = lg_gap_contrasts_csv(gap, &more, &more_length, error);
+        if (!status) status = lg_write_file(more_path, more, more_length, error);
+    }
     if (!status) status = lg_gap_json(gap, &json, &json_length, error);
     if (!status) status = lg_gap_csv(gap, &csv, &csv_length, error);
     if (!status) status = lg_write_file(csv_path, csv, csv_length, error);
@@ -119,6 +175,8 @@ lg_status cli_write_gap(const lg_gap *gap, const char *out, lg_error *error) {
     free(csv_path);
     free(json);
     free(csv);
+    free(more_path);
+    free(more);
     return status;
 }
 
@@ -136,10 +194,15 @@ static lg_status run(cli *c, const struct options *o) {
                                   .n_by = o->n_by,
                                   .multi = o->multi,
                                   .where = o->where,
+                                  .view = o->view,
+                                  .bootstrap = o->bootstrap,
+                                  .seed = o->seed,
+                                  .threads = c->threads,
                                   .command = c->command_line};
     if (!status) status = lg_gap_compute(&data, scores, o->n_scores, o->tags, &gap_options, &gap, &c->error);
     if (!status && o->out) status = cli_write_gap(gap, o->out, &c->error);
-    lg_table_style style = {.width = cli_width(stdout), .color = cli_color(stdout), .sort = o->sort};
+    lg_table_style style = {
+        .width = cli_width(stdout), .color = cli_color(stdout), .full = o->full, .sort = o->sort};
     if (!status)
         status = c->json ? lg_gap_json(gap, &text, &length, &c->error)
                          : lg_gap_table(gap, &style, &text, &length, &c->error);
@@ -155,7 +218,7 @@ static lg_status run(cli *c, const struct options *o) {
 int cmd_gap(int argc, char **argv) {
     struct options o = {0};
     cli c;
-    cli_start(&c, argc, argv, &argp, CLI_JSON, &o);
+    cli_start(&c, argc, argv, &argp, CLI_THREADS | CLI_JSON, &o);
     lg_status status = run(&c, &o);
     free(o.scores);
     free(o.by);

@@ -1,4 +1,5 @@
 /* The gap as JSON and as CSV (docs/formats/gap.md). */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,38 +20,161 @@ static lg_status hand_over(lg_text *out, char **text, size_t *length, lg_error *
     return LG_OK;
 }
 
-static void put_number(lg_json_writer *w, const char *key, double value) {
-    lg_json_put_key(w, key);
-    lg_json_put_double(w, value); /* NAN: null */
+/* ---- the members of rows, after the models and grouping columns ---- */
+
+typedef enum kind { COUNT, BYTES, NUMBER, TEXT } kind; /* BYTES: a count that only data with text have */
+
+typedef struct member {
+    const char *name;
+    kind kind;
+    size_t offset;
+} member;
+
+#define ROW(name, kind, field)                                                                               \
+    { name, kind, offsetof(lg_gap_row, field) }
+static const member row_members[] = {
+    ROW("tokens", COUNT, tokens),
+    ROW("documents", COUNT, documents),
+    ROW("bytes", BYTES, bytes),
+    ROW("loss_a", NUMBER, loss_a),
+    ROW("loss_b", NUMBER, loss_b),
+    ROW("gap", NUMBER, gap),
+    ROW("se", NUMBER, se),
+    ROW("df", NUMBER, df),
+    ROW("low", NUMBER, low),
+    ROW("high", NUMBER, high),
+    ROW("bits_per_byte_a", NUMBER, bits_per_byte_a),
+    ROW("bits_per_byte_b", NUMBER, bits_per_byte_b),
+    ROW("se_cr0", NUMBER, se_cr0),
+    ROW("t", NUMBER, t),
+    ROW("p", NUMBER, p),
+    ROW("p_bh", NUMBER, p_bh),
+    ROW("mde", NUMBER, mde),
+    ROW("median_gap", NUMBER, median),
+    ROW("improved", NUMBER, improved),
+    ROW("trimmed_gap", NUMBER, trimmed),
+    ROW("trimmed_tokens", COUNT, trimmed_tokens),
+    ROW("gap_per_byte", NUMBER, per_byte),
+    ROW("se_per_byte", NUMBER, se_per_byte),
+    ROW("gap_byte_weighted", NUMBER, byte_weighted),
+    ROW("gap_of_documents", NUMBER, of_documents),
+    ROW("se_of_documents", NUMBER, se_of_documents),
+    ROW("low_of_documents", NUMBER, low_of_documents),
+    ROW("high_of_documents", NUMBER, high_of_documents),
+    ROW("gap_of_domains", NUMBER, of_domains),
+    ROW("domains", COUNT, domains),
+    ROW("t_of_documents", NUMBER, t_of_documents),
+    ROW("p_of_documents", NUMBER, p_of_documents),
+    ROW("p_of_documents_bh", NUMBER, p_of_documents_bh),
+    ROW("documents_better", COUNT, documents_better),
+    ROW("documents_worse", COUNT, documents_worse),
+    ROW("w_plus", NUMBER, w_plus),
+    ROW("p_wilcoxon", NUMBER, p_wilcoxon),
+    ROW("p_wilcoxon_bh", NUMBER, p_wilcoxon_bh),
+    ROW("p_sign", NUMBER, p_sign),
+    ROW("p_sign_bh", NUMBER, p_sign_bh),
+    ROW("p_sign_flip", NUMBER, p_sign_flip),
+};
+static const member bootstrap_members[] = {
+    ROW("bootstrap_low", NUMBER, bootstrap_low),
+    ROW("bootstrap_high", NUMBER, bootstrap_high),
+    ROW("bootstrap_se", NUMBER, bootstrap_se),
+    ROW("replicates", COUNT, replicates),
+};
+static const member vocabulary_members[] = {ROW("vocabulary", COUNT, vocabulary)};
+static const member note_members[] = {ROW("note", TEXT, note)};
+
+#define CONTRAST(name, kind, field)                                                                          \
+    { name, kind, offsetof(lg_gap_contrast, field) }
+static const member contrast_members[] = {
+    CONTRAST("tokens", COUNT, tokens),
+    CONTRAST("documents", COUNT, documents),
+    CONTRAST("groups", COUNT, levels),
+    CONTRAST("first", NUMBER, first),
+    CONTRAST("second", NUMBER, second),
+    CONTRAST("estimate", NUMBER, estimate),
+    CONTRAST("se", NUMBER, se),
+    CONTRAST("df", NUMBER, df),
+    CONTRAST("low", NUMBER, low),
+    CONTRAST("high", NUMBER, high),
+    CONTRAST("se_cr0", NUMBER, se_cr0),
+    CONTRAST("t", NUMBER, t),
+    CONTRAST("p", NUMBER, p),
+    CONTRAST("p_bh", NUMBER, p_bh),
+    CONTRAST("mde", NUMBER, mde),
+    CONTRAST("ratio", NUMBER, ratio),
+    CONTRAST("se_levels", NUMBER, se_levels),
+    CONTRAST("low_levels", NUMBER, low_levels),
+    CONTRAST("high_levels", NUMBER, high_levels),
+};
+static const member contrast_bootstrap_members[] = {
+    CONTRAST("bootstrap_low", NUMBER, bootstrap_low), CONTRAST("bootstrap_high", NUMBER, bootstrap_high),
+    CONTRAST("ratio_low", NUMBER, ratio_low),         CONTRAST("ratio_high", NUMBER, ratio_high),
+    CONTRAST("replicates", COUNT, replicates),
+};
+static const member contrast_note_members[] = {CONTRAST("note", TEXT, note)};
+
+enum { PARTS = 4 };
+typedef struct members {
+    struct {
+        const member *list;
+        size_t n;
+    } parts[PARTS];
+} members;
+
+#define PART(list)                                                                                           \
+    { list, sizeof list / sizeof *list }
+
+static members members_of_rows(const lg_gap *gap) {
+    const lg_gap_about *about = lg_gap_get_about(gap);
+    members m = {{PART(row_members), PART(bootstrap_members), PART(vocabulary_members), PART(note_members)}};
+    if (!about->bootstrap) m.parts[1].n = 0;
+    if (!about->has_vocabulary) m.parts[2].n = 0;
+    return m;
 }
 
-static void put_row(lg_json_writer *w, const lg_gap *gap, const lg_gap_row *row) {
-    lg_json_put_object(w);
-    lg_json_put_key(w, "model_a");
-    lg_json_put_text(w, row->model_a);
-    lg_json_put_key(w, "model_b");
-    lg_json_put_text(w, row->model_b);
+static members members_of_contrasts(const lg_gap *gap) {
+    members m = {{PART(contrast_members), PART(contrast_bootstrap_members), PART(contrast_note_members)}};
+    if (!lg_gap_get_about(gap)->bootstrap) m.parts[1].n = 0;
+    return m;
+}
+
+static void put_member(lg_json_writer *w, const member *m, const void *row, bool has_text) {
+    const char *at = (const char *)row + m->offset;
+    lg_json_put_key(w, m->name);
+    if (m->kind == NUMBER) lg_json_put_double(w, *(const double *)at); /* NAN: null */
+    else if (m->kind == TEXT) lg_json_put_text(w, *(const char *const *)at);
+    else if (m->kind == BYTES && !has_text) lg_json_put_null(w);
+    else lg_json_put_unsigned(w, *(const uint64_t *)at);
+}
+
+static void put_field(lg_csv *csv, const member *m, const void *row, bool has_text) {
+    const char *at = (const char *)row + m->offset;
+    if (m->kind == NUMBER) lg_csv_put_double(csv, *(const double *)at);
+    else if (m->kind == TEXT) lg_csv_put(csv, *(const char *const *)at);
+    else if (m->kind == BYTES && !has_text) lg_csv_put(csv, NULL);
+    else lg_csv_put_unsigned(csv, *(const uint64_t *)at);
+}
+
+/* ---- documents ---- */
+
+/* A row on a line, for diff and for eyes. ROW: what the members are offsets into. */
+static void put_row(lg_text *out, const lg_gap *gap, const members *m, const char *model_a,
+                    const char *model_b, const char *const *level, const void *row) {
+    lg_json_writer w = {.out = out};
+    lg_json_put_object(&w);
+    lg_json_put_key(&w, "model_a");
+    lg_json_put_text(&w, model_a);
+    lg_json_put_key(&w, "model_b");
+    lg_json_put_text(&w, model_b);
     for (size_t b = 0; b < lg_gap_n_by(gap); b++) {
-        lg_json_put_key(w, lg_gap_by(gap, b));
-        lg_json_put_text(w, row->level[b]);
+        lg_json_put_key(&w, lg_gap_by(gap, b));
+        lg_json_put_text(&w, level[b]);
     }
-    lg_json_put_key(w, "tokens");
-    lg_json_put_unsigned(w, row->tokens);
-    lg_json_put_key(w, "documents");
-    lg_json_put_unsigned(w, row->documents);
-    lg_json_put_key(w, "bytes");
-    if (lg_gap_get_about(gap)->has_text) lg_json_put_unsigned(w, row->bytes);
-    else lg_json_put_null(w);
-    put_number(w, "loss_a", row->loss_a);
-    put_number(w, "loss_b", row->loss_b);
-    put_number(w, "gap", row->gap);
-    put_number(w, "se", row->se);
-    put_number(w, "df", row->df);
-    put_number(w, "low", row->low);
-    put_number(w, "high", row->high);
-    put_number(w, "bits_per_byte_a", row->bits_per_byte_a);
-    put_number(w, "bits_per_byte_b", row->bits_per_byte_b);
-    lg_json_end_object(w);
+    for (size_t p = 0; p < PARTS; p++)
+        for (size_t i = 0; i < m->parts[p].n; i++)
+            put_member(&w, &m->parts[p].list[i], row, lg_gap_get_about(gap)->has_text);
+    lg_json_end_object(&w);
 }
 
 lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *error) {
@@ -68,53 +192,71 @@ lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *
     lg_json_put_raw(&w, provenance, strlen(provenance));
     lg_json_put_key(&w, "rows");
     lg_json_put_raw(&w, "[", 1);
-    for (size_t i = 0; i < lg_gap_n_rows(gap); i++) { /* a row a line: for diff and for eyes */
-        lg_json_writer row = {.out = &out};
+    members m = members_of_rows(gap);
+    for (size_t i = 0; i < lg_gap_n_rows(gap); i++) {
+        const lg_gap_row *row = lg_gap_at(gap, i);
         lg_text_puts(&out, i ? ",\n" : "\n");
-        put_row(&row, gap, lg_gap_at(gap, i));
+        put_row(&out, gap, &m, row->model_a, row->model_b, row->level, row);
     }
     lg_text_puts(&out, "\n]");
+    if (lg_gap_get_about(gap)->view) {
+        lg_json_put_key(&w, "contrasts");
+        lg_json_put_raw(&w, "[", 1);
+        m = members_of_contrasts(gap);
+        for (size_t i = 0; i < lg_gap_n_contrasts(gap); i++) {
+            const lg_gap_contrast *row = lg_gap_contrast_at(gap, i);
+            lg_text_puts(&out, i ? ",\n" : "\n");
+            put_row(&out, gap, &m, row->model_a, row->model_b, row->level, row);
+        }
+        lg_text_puts(&out, "\n]");
+    }
     lg_json_end_object(&w);
     lg_text_puts(&out, "\n");
     return hand_over(&out, text, length, error);
 }
 
+static void put_heads(lg_csv *csv, const lg_gap *gap, const members *m) {
+    lg_csv_put(csv, "model_a");
+    lg_csv_put(csv, "model_b");
+    for (size_t b = 0; b < lg_gap_n_by(gap); b++) lg_csv_put(csv, lg_gap_by(gap, b));
+    for (size_t p = 0; p < PARTS; p++)
+        for (size_t i = 0; i < m->parts[p].n; i++) lg_csv_put(csv, m->parts[p].list[i].name);
+    lg_csv_put(csv, "positive_gap_means");
+    lg_csv_end_row(csv);
+}
+
+static void put_line(lg_csv *csv, const lg_gap *gap, const members *m, const char *model_a,
+                     const char *model_b, const char *const *level, const void *row) {
+    lg_csv_put(csv, model_a);
+    lg_csv_put(csv, model_b);
+    for (size_t b = 0; b < lg_gap_n_by(gap); b++) lg_csv_put(csv, level[b]);
+    for (size_t p = 0; p < PARTS; p++)
+        for (size_t i = 0; i < m->parts[p].n; i++)
+            put_field(csv, &m->parts[p].list[i], row, lg_gap_get_about(gap)->has_text);
+    lg_csv_put(csv, "model_b predicts better");
+    lg_csv_end_row(csv);
+}
+
 lg_status lg_gap_csv(const lg_gap *gap, char **text, size_t *length, lg_error *error) {
-    static const char *const names[] = {"tokens",
-                                        "documents",
-                                        "bytes",
-                                        "loss_a",
-                                        "loss_b",
-                                        "gap",
-                                        "se",
-                                        "df",
-                                        "low",
-                                        "high",
-                                        "bits_per_byte_a",
-                                        "bits_per_byte_b",
-                                        "positive_gap_means"};
     lg_text out = {0};
     lg_csv csv = {.out = &out};
-    lg_csv_put(&csv, "model_a");
-    lg_csv_put(&csv, "model_b");
-    for (size_t b = 0; b < lg_gap_n_by(gap); b++) lg_csv_put(&csv, lg_gap_by(gap, b));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) lg_csv_put(&csv, names[i]);
-    lg_csv_end_row(&csv);
+    members m = members_of_rows(gap);
+    put_heads(&csv, gap, &m);
     for (size_t i = 0; i < lg_gap_n_rows(gap); i++) {
         const lg_gap_row *row = lg_gap_at(gap, i);
-        lg_csv_put(&csv, row->model_a);
-        lg_csv_put(&csv, row->model_b);
-        for (size_t b = 0; b < lg_gap_n_by(gap); b++) lg_csv_put(&csv, row->level[b]);
-        lg_csv_put_unsigned(&csv, row->tokens);
-        lg_csv_put_unsigned(&csv, row->documents);
-        if (lg_gap_get_about(gap)->has_text) lg_csv_put_unsigned(&csv, row->bytes);
-        else lg_csv_put(&csv, NULL);
-        double values[] = {
-            row->loss_a,          row->loss_b,         row->gap, row->se, row->df, row->low, row->high,
-            row->bits_per_byte_a, row->bits_per_byte_b};
-        for (size_t v = 0; v < sizeof values / sizeof *values; v++) lg_csv_put_double(&csv, values[v]);
-        lg_csv_put(&csv, "model_b predicts better");
-        lg_csv_end_row(&csv);
+        put_line(&csv, gap, &m, row->model_a, row->model_b, row->level, row);
+    }
+    return hand_over(&out, text, length, error);
+}
+
+lg_status lg_gap_contrasts_csv(const lg_gap *gap, char **text, size_t *length, lg_error *error) {
+    lg_text out = {0};
+    lg_csv csv = {.out = &out};
+    members m = members_of_contrasts(gap);
+    put_heads(&csv, gap, &m);
+    for (size_t i = 0; i < lg_gap_n_contrasts(gap); i++) {
+        const lg_gap_contrast *row = lg_gap_contrast_at(gap, i);
+        put_line(&csv, gap, &m, row->model_a, row->model_b, row->level, row);
     }
     return hand_over(&out, text, length, error);
 }

@@ -214,21 +214,125 @@ static void put_crossed(const view *v, const crossing *c, lg_grid *grid, const l
     }
 }
 
+/* ---- the other columns ---- */
+
+static void put_share(lg_grid *grid, double value) {
+    if (isnan(value)) lg_grid_put(grid, LG_INK_PLAIN, "-");
+    else lg_grid_printf(grid, LG_INK_PLAIN, "%.1f%%", 100 * value);
+}
+
+static void put_p(lg_grid *grid, double p) {
+    if (isnan(p)) lg_grid_put(grid, LG_INK_PLAIN, "-");
+    else lg_grid_printf(grid, LG_INK_PLAIN, p > 0 && p < 1e-4 ? "%.0e" : "%.4f", p);
+}
+
+static void put_interval(lg_grid *grid, double low, double high) {
+    if (isnan(low)) lg_grid_put(grid, LG_INK_PLAIN, "-");
+    else lg_grid_printf(grid, LG_INK_PLAIN, "%+.4f … %+.4f", low, high);
+}
+
+/* What the compact table leaves out, of v->rows [n]; what is named NAME heads their levels in COLUMN
+ * (SIZE_MAX: the total). */
+static void print_more(const view *v, const char *name, size_t column, size_t n) {
+    const lg_gap_about *about = lg_gap_get_about(v->gap);
+    lg_grid grid = {.n_columns = 12};
+    lg_grid_put(&grid, LG_INK_HEAD, name);
+    put_heads(&grid, (const char *const[]){"median", "improved", "trimmed", NULL});
+    if (about->has_text) put_heads(&grid, (const char *const[]){"by bytes", NULL});
+    put_heads(&grid,
+              (const char *const[]){"documents", "domains", "p", "p adj.", "p Wilcoxon", "detectable", NULL});
+    if (about->bootstrap) put_heads(&grid, (const char *const[]){"bootstrap", NULL});
+    lg_grid_end_row(&grid);
+    for (size_t i = 0; i < n; i++) {
+        const lg_gap_row *row = v->rows[i];
+        lg_grid_put(&grid, LG_INK_PLAIN, column == SIZE_MAX ? "all" : row->level[column]);
+        put_double(&grid, "%+.4f", row->median);
+        put_share(&grid, row->improved);
+        put_double(&grid, "%+.4f", row->trimmed);
+        if (about->has_text) put_double(&grid, "%+.4f", row->byte_weighted);
+        put_double(&grid, "%+.4f", row->of_documents);
+        put_double(&grid, "%+.4f", row->of_domains);
+        put_p(&grid, row->p);
+        put_p(&grid, row->p_bh);
+        put_p(&grid, row->p_wilcoxon);
+        put_double(&grid, "%.4f", row->mde);
+        if (about->bootstrap) put_interval(&grid, row->bootstrap_low, row->bootstrap_high);
+        lg_grid_end_row(&grid);
+    }
+    lg_text_puts(v->out, "\n");
+    lg_grid_print(&grid, v->style->color, v->out);
+    lg_grid_free(&grid);
+}
+
+/* The contrasts of a view: a line each. */
+static void print_contrasts(const view *v) {
+    const lg_gap_about *about = lg_gap_get_about(v->gap);
+    size_t n_by = lg_gap_n_by(v->gap), n = 0;
+    lg_grid grid = {.n_columns = n_by + 12};
+    for (size_t b = 0; b < n_by; b++) grid.left |= (uint64_t)1 << b;
+    for (size_t i = 0; i < lg_gap_n_contrasts(v->gap); i++) {
+        const lg_gap_contrast *row = lg_gap_contrast_at(v->gap, i);
+        if (strcmp(row->model_a, v->model_a) != 0 || strcmp(row->model_b, v->model_b) != 0) continue;
+        if (!n++) {
+            for (size_t b = 0; b < n_by; b++) lg_grid_put(&grid, LG_INK_HEAD, lg_gap_by(v->gap, b));
+            put_heads(&grid, (const char *const[]){"tokens", "docs", NULL});
+            if (row->slope)
+                put_heads(&grid, (const char *const[]){"tags", "slope", "±", "", "± of tags", NULL});
+            else
+                put_heads(&grid,
+                          (const char *const[]){"first", "second", "difference", "±", "", "ratio", NULL});
+            put_heads(&grid, (const char *const[]){"p", "p adj.", NULL});
+            if (about->bootstrap) put_heads(&grid, (const char *const[]){"bootstrap", NULL});
+            lg_grid_end_row(&grid);
+        }
+        bool clear = row->low > 0 || row->high < 0;
+        lg_ink ink = !clear ? LG_INK_PLAIN : row->estimate > 0 ? LG_INK_GOOD : LG_INK_BAD;
+        for (size_t b = 0; b < n_by; b++) lg_grid_put(&grid, LG_INK_PLAIN, row->level[b]);
+        put_count(&grid, row->tokens);
+        put_count(&grid, row->documents);
+        if (row->slope) {
+            put_count(&grid, row->levels);
+        } else {
+            put_double(&grid, "%+.4f", row->first);
+            put_double(&grid, "%+.4f", row->second);
+        }
+        if (isnan(row->estimate)) lg_grid_put(&grid, LG_INK_PLAIN, "-");
+        else lg_grid_printf(&grid, ink, "%+.4f", row->estimate);
+        put_double(&grid, "%.4f", row->high - row->estimate);
+        lg_grid_put(&grid, ink, clear ? "*" : "");
+        if (row->slope) put_double(&grid, "%.4f", row->high_levels - row->estimate);
+        else put_double(&grid, "%.2f", row->ratio);
+        put_p(&grid, row->p);
+        put_p(&grid, row->p_bh);
+        if (about->bootstrap) put_interval(&grid, row->bootstrap_low, row->bootstrap_high);
+        lg_grid_end_row(&grid);
+    }
+    if (n) {
+        lg_text_puts(v->out, "\n");
+        lg_grid_print(&grid, v->style->color, v->out);
+    }
+    v->out->failed |= grid.failed;
+    lg_grid_free(&grid);
+}
+
 /* ---- sections ---- */
 
 /* The numbers of N rows (v->rows) of COLUMN, and the crossing beside them unless it is NULL. False: that is
  * too wide. */
 static bool print_rows(const view *v, size_t column, size_t n, bool bytes, const crossing *c) {
-    lg_grid grid = {.n_columns = 8 + (bytes ? 1u : 0u) + (c ? c->n_levels : 0)};
+    bool types = lg_gap_get_about(v->gap)->has_vocabulary;
+    lg_grid grid = {.n_columns = 8 + (bytes ? 1u : 0u) + (types ? 1u : 0u) + (c ? c->n_levels : 0)};
     const char *heads[] = {
         lg_gap_by(v->gap, column), "tokens", "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
     put_heads(&grid, heads);
     if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", NULL});
+    if (types) put_heads(&grid, (const char *const[]){"vocabulary", NULL});
     if (c) put_crossed_heads(c, &grid);
     lg_grid_end_row(&grid);
     for (size_t i = 0; i < n; i++) {
         lg_grid_put(&grid, LG_INK_PLAIN, v->rows[i]->level[column]);
         put_numbers(&grid, v->rows[i], bytes);
+        if (types) put_count(&grid, v->rows[i]->vocabulary);
         if (c) put_crossed(v, c, &grid, v->rows[i]);
         lg_grid_end_row(&grid);
     }
@@ -289,6 +393,7 @@ static void print_section(const view *v, size_t column) {
         print_rows(v, column, n, bytes, NULL);
         if (c.n_levels) print_crossing(v, n, &c);
     }
+    if (v->style->full) print_more(v, name, column, n);
     put_several(v, column);
     free(c.cells);
 }
@@ -374,9 +479,11 @@ static void print_pair(const view *v) {
     }
     lg_grid_print(&grid, v->style->color, out);
     lg_grid_free(&grid);
+    if (v->style->full) print_more(v, "", SIZE_MAX, select_rows(v, 0));
     for (size_t b = 0; b < lg_gap_n_by(v->gap); b++)
         if (!is_hidden(v, b)) print_section(v, b);
     print_rest(v);
+    print_contrasts(v);
 }
 
 lg_status lg_gap_table(const lg_gap *gap, const lg_table_style *style, char **text, size_t *length,

@@ -43,6 +43,44 @@ void lg_group_column_read(const lg_group_column *c, size_t doc, size_t begin, si
     }
     if (c->binned)
         for (size_t i = 0; i < n; i++) levels[i] = bin_of(levels[i], c->copy_bins);
+    if (c->map)
+        for (size_t i = 0; i < n; i++) levels[i] = c->map[levels[i]];
+}
+
+lg_status lg_group_column_curve(lg_group_column *c, lg_arena *arena, lg_error *error) {
+    if (c->dtype != LG_U16 || !c->values || !c->binned)
+        return lg_fail(error, LG_BAD_INPUT, "column '%s' does not hold numbers of 16 bits", c->name);
+    c->n_levels = 2 * LG_CURVE_MOST + 2;
+    c->levels = lg_arena_alloc(arena, c->n_levels * sizeof *c->levels);
+    if (!c->levels) return lg_fail_memory(error);
+    for (size_t i = 0; i < c->n_levels; i++) {
+        char name[16];
+        size_t n = i <= LG_CURVE_MOST + 1 ? i : i - LG_CURVE_MOST - 1;
+        snprintf(name, sizeof name,
+                 i <= LG_CURVE_MOST       ? "=%zu"
+                 : i == LG_CURVE_MOST + 1 ? "=%zu+"
+                                          : ">=%zu",
+                 n);
+        c->levels[i] = lg_arena_copy(arena, name, strlen(name));
+        if (!c->levels[i]) return lg_fail_memory(error);
+    }
+    c->curve = true;
+    return LG_OK;
+}
+
+lg_status lg_group_column_sides(lg_group_column *c, lg_arena *arena, lg_error *error) {
+    static const char *const sides[] = {"none", "open", "close"};
+    const char **levels = lg_arena_alloc(arena, sizeof sides);
+    uint8_t *map = lg_arena_alloc(arena, c->n_levels + 1);
+    if (!levels || !map) return lg_fail_memory(error);
+    memcpy(levels, sides, sizeof sides);
+    for (size_t i = 0; i < c->n_levels; i++)
+        map[i] = strncmp(c->levels[i], "open.", 5) == 0 ? 1 : strncmp(c->levels[i], "close.", 6) == 0 ? 2 : 0;
+    c->name = "side";
+    c->levels = levels;
+    c->n_levels = 3;
+    c->map = map;
+    return LG_OK;
 }
 
 /* Columns of the dataset itself: one level per document. */

@@ -16,6 +16,8 @@ typedef struct lg_group_column {
     const uint32_t *of_document; /* [n_docs] */
     const void *bits;            /* [n_tokens] of NAME_bits: bit k, the token carries level k; NULL: none */
     lg_dtype bits_dtype;         /* U32 or U64 */
+    const uint8_t *map;          /* values and bits go through it; NULL: they do not */
+    bool curve;                  /* a token carries several levels by construction, whatever was asked for */
 } lg_group_column;
 
 /* Finds NAME among `domain`, `kind` and `document` of DATA and the token columns of TAGS (NULL: none). All
@@ -23,10 +25,28 @@ typedef struct lg_group_column {
 lg_status lg_group_column_open(const lg_dataset *data, const lg_table *tags, const char *name,
                                lg_arena *arena, lg_group_column *column, lg_error *error);
 
-/* The levels that token I carries, of a column with bits. */
+enum { LG_CURVE_MOST = 16 };
+
+/* The levels that token I carries, of a column with bits or a curve. */
 static inline uint64_t lg_group_column_bits(const lg_group_column *c, size_t i) {
-    return c->bits_dtype == LG_U64 ? ((const uint64_t *)c->bits)[i] : ((const uint32_t *)c->bits)[i];
+    if (c->curve) { /* bit n: the value is n (17: more); bit 17 + n: it is n or more */
+        uint32_t n = ((const uint16_t *)c->values)[i];
+        uint32_t own = n > LG_CURVE_MOST ? LG_CURVE_MOST + 1 : n,
+                 up_to = n > LG_CURVE_MOST ? LG_CURVE_MOST : n;
+        return (uint64_t)1 << own | (((uint64_t)1 << up_to) - 1) << (LG_CURVE_MOST + 2);
+    }
+    uint64_t bits = c->bits_dtype == LG_U64 ? ((const uint64_t *)c->bits)[i] : ((const uint32_t *)c->bits)[i];
+    if (!c->map) return bits;
+    uint64_t mapped = 0;
+    for (; bits; bits &= bits - 1) mapped |= (uint64_t)1 << c->map[__builtin_ctzll(bits)];
+    return mapped;
 }
+
+/* Makes `copy_len` or its like a curve: levels =0, =1 … =16, =17+, >=1 … >=16, of which a token carries all
+ * that hold. */
+lg_status lg_group_column_curve(lg_group_column *column, lg_arena *arena, lg_error *error);
+/* Makes `delimiter` the column `side`: none, open, close. */
+lg_status lg_group_column_sides(lg_group_column *column, lg_arena *arena, lg_error *error);
 
 /* What the tags say of tokens that carry several levels: "first", "all" or "drop". From ARENA. */
 lg_status lg_group_column_multi(const lg_table *tags, lg_arena *arena, const char **multi, lg_error *error);

@@ -1,237 +1,20 @@
-/* The loss gap by category. For every group: sums of losses in document order, and the spread of documents
-   about the mean, in one pass.
-
-   With S_d the sum of the gap over the group's n_d tokens in document d, N = sum n_d and m = sum S_d / N, the
-   variance of m clustered by document (CR1, one coefficient) is G / (G - 1) sum_d (S_d - m n_d)^2 / N^2. As
-   S_d - m n_d = n_d (S_d / n_d - m), that sum is one of squares with weights n_d^2 about m. West's update
-   holds it about the mean under those weights, free of cancellation; at the end it is moved to m. */
+/* The loss gap by category: what is compared with what, whether it may be, and what the result says of
+ * itself. */
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/memory.h"
-#include "lossgap/gap.h"
-#include "stats/columns.h"
 #include "stats/comparable.h"
+#include "stats/gap_internal.h"
 #include "stats/where.h"
-
-enum { MAX_BY = 32, BLOCK = 2048 };
-#define CONFIDENCE 0.95
-
-/* Sums of one pair in one group. */
-typedef struct sums {
-    double a, b, gap;             /* of the documents before */
-    double doc_a, doc_b, doc_gap; /* of the document at hand */
-    double weight, mean, spread;  /* West: sum of weights, mean and squares about it */
-} sums;
-
-typedef struct group {
-    uint64_t code;   /* levels in mixed radix; within one grouping */
-    size_t grouping; /* which */
-    size_t document; /* at hand */
-    uint64_t doc_tokens, tokens, documents, bytes;
-} group;
-
-typedef struct grouping {
-    uint32_t columns; /* bit i: by column i */
-    uint64_t radix[MAX_BY];
-    uint64_t n_codes;
-} grouping;
-
-struct lg_gap {
-    lg_arena arena; /* names, levels, rows */
-    lg_text provenance;
-    uint64_t several[MAX_BY];
-    lg_group_column by[MAX_BY];
-    size_t n_by;
-    lg_gap_row *rows;
-    size_t n_rows;
-    lg_gap_about about;
-};
-
-typedef struct collector {
-    const lg_dataset *data;
-    const lg_scores *scores;
-    size_t n_pairs;
-    lg_gap *gap;
-    grouping groupings[2 * MAX_BY + 2];
-    size_t n_groupings;
-    group *groups;
-    sums *sums; /* [n_groups, n_pairs] */
-    size_t n_groups, groups_room, sums_room;
-    uint32_t multi;  /* bit i: a token may carry several levels of column i, and that matters */
-    bool drop;       /* such a token is in none of that column's groups; else under each of its levels */
-    uint32_t *slots; /* hash of (grouping, code): group + 1, 0: free */
-    size_t n_slots;
-    uint64_t unscorable, kept, unknown;
-    lg_where where;
-} collector;
-
-/* ---- groups ---- */
-
-static inline size_t slot_of(const collector *c, size_t way, uint64_t code) {
-    uint64_t h = (code * 67 + way) * 0x9E3779B97F4A7C15u;
-    size_t mask = c->n_slots - 1, i = (size_t)(h >> 32) & mask;
-    while (c->slots[i]) {
-        const group *g = &c->groups[c->slots[i] - 1];
-        if (g->code == code && g->grouping == way) break;
-        i = (i + 1) & mask;
-    }
-    return i;
-}
-
-static bool grow_slots(collector *c) {
-    size_t old = c->n_slots;
-    uint32_t *before = c->slots, *slots = calloc(old ? 2 * old : 1024, sizeof *slots);
-    if (!slots) return false;
-    c->slots = slots;
-    c->n_slots = old ? 2 * old : 1024;
-    for (size_t g = 0; g < c->n_groups; g++)
-        c->slots[slot_of(c, c->groups[g].grouping, c->groups[g].code)] = (uint32_t)(g + 1);
-    free(before);
-    return true;
-}
-
-/* The group's index; SIZE_MAX: no memory. */
-static size_t find_group(collector *c, size_t way, uint64_t code) {
-    size_t at = slot_of(c, way, code);
-    if (c->slots[at]) return c->slots[at] - 1;
-    if (c->n_groups >= UINT32_MAX / 2) return SIZE_MAX;
-    if (2 * (c->n_groups + 1) > c->n_slots) {
-        if (!grow_slots(c)) return SIZE_MAX;
-        at = slot_of(c, way, code);
-    }
-    size_t n = c->n_groups;
-    if (!lg_reserve(&c->groups, &c->groups_room, n + 1, sizeof *c->groups) ||
-        !lg_reserve(&c->sums, &c->sums_room, (n + 1) * c->n_pairs, sizeof *c->sums))
-        return SIZE_MAX;
-    c->groups[n] = (group){.code = code, .grouping = way, .document = SIZE_MAX};
-    memset(&c->sums[n * c->n_pairs], 0, c->n_pairs * sizeof *c->sums);
-    c->slots[at] = (uint32_t)(n + 1);
-    return c->n_groups++;
-}
-
-/* Adds the document at hand to the group's totals. */
-static void close_document(collector *c, size_t index) {
-    group *g = &c->groups[index];
-    if (g->document == SIZE_MAX) return;
-    double n = (double)g->doc_tokens, weight = n * n;
-    for (size_t p = 0; p < c->n_pairs; p++) {
-        sums *s = &c->sums[index * c->n_pairs + p];
-        s->a += s->doc_a;
-        s->b += s->doc_b;
-        s->gap += s->doc_gap;
-        double mean = s->doc_gap / n, off = mean - s->mean;
-        s->weight += weight;
-        s->mean += off * weight / s->weight;
-        s->spread += weight * off * (mean - s->mean);
-        s->doc_a = s->doc_b = s->doc_gap = 0;
-    }
-    g->tokens += g->doc_tokens;
-    g->documents++;
-    g->doc_tokens = 0;
-    g->document = SIZE_MAX;
-}
-
-/* ---- one pass over the tokens ---- */
-
-/* A token with its levels at hand. */
-typedef struct position {
-    size_t doc, at;
-    uint64_t bytes;
-    uint64_t levels[MAX_BY]; /* bits of a column of `multi`, else the level */
-} position;
-
-/* Adds the token to the groups of grouping K; LEFT: the columns that CODE does not tell yet. false: no
- * memory. */
-static bool add_token(collector *c, const position *t, size_t k, uint32_t left, uint64_t code) {
-    const grouping *way = &c->groupings[k];
-    for (; left; left &= left - 1) {
-        unsigned column = (unsigned)__builtin_ctz(left);
-        if (!(c->multi >> column & 1)) {
-            code += way->radix[column] * t->levels[column];
-            continue;
-        }
-        for (uint64_t bits = t->levels[column]; bits; bits &= bits - 1)
-            if (!add_token(c, t, k, left & (left - 1),
-                           code + way->radix[column] * (uint64_t)__builtin_ctzll(bits)))
-                return false;
-        return true;
-    }
-    size_t index = find_group(c, k, code);
-    if (index == SIZE_MAX) return false;
-    group *g = &c->groups[index];
-    if (g->document != t->doc) {
-        close_document(c, index);
-        g->document = t->doc;
-    }
-    g->doc_tokens++;
-    g->bytes += t->bytes;
-    sums *s = &c->sums[index * c->n_pairs];
-    float loss_a = c->scores[0].nll[t->at];
-    for (size_t p = 0; p < c->n_pairs; p++) {
-        double loss_b = c->scores[p + 1].nll[t->at];
-        s[p].doc_a += loss_a;
-        s[p].doc_b += loss_b;
-        s[p].doc_gap += loss_a - loss_b;
-    }
-    return true;
-}
-
-static lg_status add_block(collector *c, size_t doc, size_t begin, size_t n, uint32_t *levels,
-                           lg_error *error) {
-    const lg_dataset *data = c->data;
-    lg_gap *gap = c->gap;
-    uint8_t truth[BLOCK];
-    lg_status status = lg_where_read(&c->where, begin, n, truth, error);
-    if (status) return status;
-    for (size_t b = 0; b < gap->n_by; b++)
-        lg_group_column_read(&gap->by[b], doc, begin, n, levels + b * BLOCK);
-    for (size_t i = 0; i < n; i++) {
-        position t = {.doc = doc, .at = begin + i};
-        if (isnan(c->scores[0].nll[t.at])) {
-            c->unscorable++;
-            continue;
-        }
-        c->unknown += truth[i] == LG_QUERY_UNKNOWN;
-        if (truth[i] != LG_QUERY_TRUE) continue;
-        c->kept++;
-        t.bytes = data->has_text ? data->token_end[t.at] - lg_token_begin(data, doc, t.at) : 0;
-        for (size_t b = 0; b < gap->n_by; b++) {
-            uint64_t bits = gap->by[b].bits ? lg_group_column_bits(&gap->by[b], t.at) : 0;
-            bool several = bits & (bits - 1);
-            gap->several[b] += several;
-            if (!(c->multi >> b & 1)) t.levels[b] = levels[b * BLOCK + i];
-            else t.levels[b] = several && c->drop ? 0 : bits;
-        }
-        for (size_t k = 0; k < c->n_groupings; k++)
-            if (!add_token(c, &t, k, c->groupings[k].columns, 0)) return lg_fail_memory(error);
-    }
-    return LG_OK;
-}
-
-static lg_status collect(collector *c, lg_error *error) {
-    const lg_dataset *data = c->data;
-    uint32_t *levels = lg_alloc((c->gap->n_by + 1) * BLOCK, sizeof *levels);
-    lg_status status = levels && grow_slots(c) ? LG_OK : lg_fail_memory(error);
-    if (!status && find_group(c, 0, 0) == SIZE_MAX)
-        status = lg_fail_memory(error); /* the total is always told */
-    for (size_t doc = 0; doc < data->n_docs && !status; doc++) {
-        size_t end = (size_t)data->doc_token_end[doc];
-        for (size_t at = (size_t)lg_begin_of(data->doc_token_end, doc); at < end && !status; at += BLOCK)
-            status = add_block(c, doc, at, end - at < BLOCK ? end - at : BLOCK, levels, error);
-    }
-    for (size_t g = 0; g < c->n_groups && !status; g++) close_document(c, g);
-    free(levels);
-    return status;
-}
 
 /* ---- set-up ---- */
 
-static lg_status add_grouping(collector *c, uint32_t columns, lg_error *error) {
+lg_status gap_add_grouping(collector *c, uint32_t columns, lg_error *error) {
     grouping *g = &c->groupings[c->n_groupings++];
     *g = (grouping){.columns = columns, .n_codes = 1};
     for (size_t b = c->gap->n_by; b-- > 0;) {
@@ -265,12 +48,32 @@ static lg_status open_columns(collector *c, const lg_table *tags, const lg_gap_o
         status = lg_group_column_open(c->data, tags, by[i], &gap->arena, &gap->by[gap->n_by], error);
         if (!status) gap->n_by++;
     }
-    if (!status) status = add_grouping(c, 0, error);
-    for (size_t i = 0; i < n_by && !status; i++) status = add_grouping(c, 1u << i, error);
+    if (!status) status = gap_add_grouping(c, 0, error);
+    for (size_t i = 0; i < n_by && !status; i++) status = gap_add_grouping(c, 1u << i, error);
     if (!options->by)
-        for (size_t i = 1; i < n_by && !status; i++) status = add_grouping(c, 1u | 1u << i, error);
-    else if (n_by > 1 && !status) status = add_grouping(c, (uint32_t)(((uint64_t)1 << n_by) - 1), error);
+        for (size_t i = 1; i < n_by && !status; i++) status = gap_add_grouping(c, 1u | 1u << i, error);
+    else if (n_by > 1 && !status) status = gap_add_grouping(c, (uint32_t)(((uint64_t)1 << n_by) - 1), error);
     return status;
+}
+
+static lg_status open_view(collector *c, const lg_table *tags, const lg_gap_options *options,
+                           lg_error *error) {
+    c->view = gap_find_view(options->view);
+    c->gap->about.view = c->view ? gap_view_name(c->view) : NULL;
+    if (!c->view) {
+        lg_text names = {0};
+        for (size_t i = 0; lg_gap_view_at(i); i++)
+            lg_text_printf(&names, "%s%s", i ? ", " : "", lg_gap_view_at(i)->name);
+        lg_status status = names.failed ? lg_fail_memory(error)
+                                        : lg_fail(error, LG_USAGE, "there is no view '%s'; there are %s",
+                                                  options->view, names.data);
+        lg_text_free(&names);
+        return status;
+    }
+    if (options->by)
+        return lg_fail(error, LG_USAGE,
+                       "a view has columns of its own to group by: give either the view or the columns");
+    return gap_open_view(c, c->view, tags, error);
 }
 
 /* What becomes of tokens that carry several levels. */
@@ -282,6 +85,8 @@ static lg_status choose_multi(collector *c, const lg_table *tags, const char *wa
     if (tags) status = lg_group_column_multi(tags, &gap->arena, &gap->about.multi, error);
     if (wanted) gap->about.multi = lg_arena_copy(&gap->arena, wanted, strlen(wanted));
     if (status || !gap->about.multi) return status ? status : lg_fail_memory(error);
+    for (size_t b = 0; b < gap->n_by; b++)
+        if (gap->by[b].curve) c->multi |= 1u << b;
     c->drop = strcmp(gap->about.multi, "drop") == 0;
     if (!c->drop && strcmp(gap->about.multi, "all") != 0) {
         if (strcmp(gap->about.multi, "first") == 0) return LG_OK;
@@ -293,87 +98,45 @@ static lg_status choose_multi(collector *c, const lg_table *tags, const char *wa
     return LG_OK;
 }
 
-static lg_status open_where(collector *c, const lg_table *tags, const char *where, lg_error *error) {
+/* Compiles WHERE, and tells for each token at once whether it counts: two passes and several threads ask. */
+static lg_status choose_tokens(collector *c, const lg_table *tags, const char *text, lg_error *error) {
     lg_gap *gap = c->gap;
-    if (where && !(gap->about.where = lg_arena_copy(&gap->arena, where, strlen(where))))
+    size_t n_tokens = c->data->n_tokens;
+    const float *nll = c->scores[0].nll;
+    lg_where where;
+    if (text && !(gap->about.where = lg_arena_copy(&gap->arena, text, strlen(text))))
         return lg_fail_memory(error);
-    return lg_where_open(where, "--where", c->data, c->scores, gap->about.models, c->n_pairs + 1, tags,
-                         &c->where, error);
-}
-
-/* ---- results ---- */
-
-static void finish_row(const group *g, const sums *s, bool has_text, lg_gap_row *row) {
-    double n = (double)g->tokens, documents = (double)g->documents;
-    row->tokens = g->tokens;
-    row->documents = g->documents;
-    row->bytes = g->bytes;
-    row->loss_a = row->loss_b = row->gap = row->se = row->df = row->low = row->high = NAN;
-    row->bits_per_byte_a = row->bits_per_byte_b = NAN;
-    if (!g->tokens) return;
-    row->loss_a = s->a / n;
-    row->loss_b = s->b / n;
-    row->gap = s->gap / n;
-    if (has_text && g->bytes) {
-        row->bits_per_byte_a = s->a / (M_LN2 * (double)g->bytes);
-        row->bits_per_byte_b = s->b / (M_LN2 * (double)g->bytes);
-    }
-    if (g->documents < 2) return;
-    double off = row->gap - s->mean, squares = s->spread + s->weight * off * off;
-    row->df = documents - 1;
-    row->se = sqrt(documents / row->df * fmax(squares, 0)) / n;
-    double half = lg_t_quantile(0.5 + CONFIDENCE / 2, row->df) * row->se;
-    row->low = row->gap - half;
-    row->high = row->gap + half;
-}
-
-static int compare_groups(const void *a, const void *b) {
-    const group *x = *(const group *const *)a, *y = *(const group *const *)b;
-    if (x->grouping != y->grouping) return x->grouping < y->grouping ? -1 : 1;
-    return x->code < y->code ? -1 : x->code > y->code;
-}
-
-static lg_status make_rows(collector *c, lg_error *error) {
-    lg_gap *gap = c->gap;
-    const group **order = lg_alloc(c->n_groups, sizeof *order);
-    gap->rows = lg_alloc(c->n_groups * c->n_pairs, sizeof *gap->rows);
-    if (!order || !gap->rows) return free(order), lg_fail_memory(error);
-    for (size_t g = 0; g < c->n_groups; g++) order[g] = &c->groups[g];
-    qsort(order, c->n_groups, sizeof *order, compare_groups);
-    for (size_t g = 0; g < c->n_groups; g++) {
-        const grouping *way = &c->groupings[order[g]->grouping];
-        const char **level = lg_arena_alloc(&gap->arena, (gap->n_by + 1) * sizeof *level);
-        if (!level) return free(order), lg_fail_memory(error);
-        uint64_t rest = order[g]->code;
-        for (size_t b = 0; b < gap->n_by; b++) {
-            level[b] = "*";
-            if (!(way->columns >> b & 1)) continue;
-            level[b] = gap->by[b].levels[rest / way->radix[b]];
-            rest %= way->radix[b];
-        }
-        for (size_t p = 0; p < c->n_pairs; p++) {
-            lg_gap_row *row = &gap->rows[p * c->n_groups + g];
-            *row = (lg_gap_row){.model_a = gap->about.models[0],
-                                .model_b = gap->about.models[p + 1],
-                                .level = level,
-                                .grouping = way->columns};
-            size_t index = (size_t)(order[g] - c->groups);
-            finish_row(order[g], &c->sums[index * c->n_pairs + p], c->data->has_text, row);
+    if (text && !(c->keep = lg_alloc(n_tokens, 1))) return lg_fail_memory(error);
+    lg_status status = lg_where_open(text, "--where", c->data, c->scores, gap->about.models, c->n_pairs + 1,
+                                     tags, &where, error);
+    if (status) return status;
+    for (size_t at = 0, n; at < n_tokens && !status; at += n) {
+        uint8_t truth[BLOCK];
+        n = n_tokens - at < BLOCK ? n_tokens - at : BLOCK;
+        status = lg_where_read(&where, at, n, truth, error);
+        for (size_t i = 0; i < n && !status; i++) {
+            bool none = isnan(nll[at + i]);
+            c->unscorable += none;
+            c->unknown += !none && truth[i] == LG_QUERY_UNKNOWN;
+            c->kept += !none && truth[i] == LG_QUERY_TRUE;
+            if (text) c->keep[at + i] = truth[i] == LG_QUERY_TRUE;
         }
     }
-    gap->n_rows = c->n_groups * c->n_pairs;
-    free(order);
-    return LG_OK;
+    lg_where_close(&where);
+    return status;
 }
 
-static lg_status describe(collector *c, const lg_table *tags, const char *command, lg_error *error) {
+/* ---- provenance ---- */
+
+static lg_status describe(collector *c, const lg_table *tags, const lg_gap_options *options,
+                          lg_error *error) {
     lg_gap *gap = c->gap;
     lg_json_writer w = {.out = &gap->provenance};
     lg_json_put_object(&w);
     lg_json_put_key(&w, "program");
     lg_json_put_text(&w, "lossgap " LG_VERSION);
     lg_json_put_key(&w, "command");
-    lg_json_put_text(&w, command);
+    lg_json_put_text(&w, options->command);
     lg_json_put_key(&w, "inputs");
     lg_json_put_object(&w);
     lg_json_put_key(&w, "dataset");
@@ -397,6 +160,22 @@ static lg_status describe(collector *c, const lg_table *tags, const char *comman
     lg_json_put_key(&w, "interval");
     lg_json_put_text(&w,
                      "95 %, clustered by document (CR1), Student's t with documents - 1 degrees of freedom");
+    if (options->bootstrap) {
+        lg_json_put_key(&w, "bootstrap");
+        lg_json_put_object(&w);
+        lg_json_put_key(&w, "replicates");
+        lg_json_put_unsigned(&w, options->bootstrap);
+        lg_json_put_key(&w, "seed");
+        lg_json_put_unsigned(&w, options->seed);
+        lg_json_put_key(&w, "of");
+        lg_json_put_text(&w, "documents with a loss, drawn with replacement (Philox4x32-10); 2.5 % and 97.5 "
+                             "% quantiles, type 7");
+        lg_json_end_object(&w);
+    }
+    if (c->view) {
+        lg_json_put_key(&w, "view");
+        lg_json_put_text(&w, gap->about.view);
+    }
     lg_json_put_key(&w, "by");
     lg_json_put_array(&w);
     for (size_t i = 0; i < gap->n_by; i++) lg_json_put_text(&w, gap->by[i].name);
@@ -436,6 +215,9 @@ static lg_status describe(collector *c, const lg_table *tags, const char *comman
     lg_json_end_object(&w);
     lg_json_end_object(&w);
     if (gap->provenance.failed) return lg_fail_memory(error);
+    gap->about.has_vocabulary = c->view && gap_wants_vocabulary(c->view);
+    gap->about.bootstrap = options->bootstrap;
+    gap->about.seed = options->seed;
     gap->about.documents = c->data->n_docs;
     gap->about.tokens = c->data->n_tokens;
     gap->about.unscorable = c->unscorable;
@@ -460,18 +242,23 @@ lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t
     c->scores = scores;
     c->n_pairs = n_scores - 1;
     c->gap = gap;
+    c->threads = options->threads ? options->threads : (unsigned)omp_get_num_procs();
     gap->about.n_models = n_scores;
     gap->about.models = lg_name_models(&gap->arena, scores, n_scores);
     if (!gap->about.models) status = lg_fail_memory(error);
     if (!status && tags_path) status = lg_table_open(tags_path, "tags", &tags, error);
     if (!status && tags) status = lg_check_tags(data, tags, error);
-    if (!status) status = open_columns(c, tags, options, error);
+    if (!status && options->view) status = open_view(c, tags, options, error);
+    else if (!status) status = open_columns(c, tags, options, error);
     if (!status) status = choose_multi(c, tags, options->multi, error);
     if (!status) status = lg_check_scores(data, scores, n_scores, gap->about.models, error);
-    if (!status) status = open_where(c, tags, options->where, error);
-    if (!status) status = collect(c, error);
-    if (!status) status = make_rows(c, error);
-    if (!status) status = describe(c, tags, options->command, error);
+    if (!status) status = choose_tokens(c, tags, options->where, error);
+    if (!status) status = gap_collect(c, error);
+    if (!status) status = gap_order(c, error);
+    for (size_t k = 0; k < c->n_groupings && !status && c->view && gap_wants_vocabulary(c->view); k++)
+        status = gap_count_vocabulary(c, k, error);
+    if (!status) status = gap_make_rows(c, options->bootstrap, options->seed, error);
+    if (!status) status = describe(c, tags, options, error);
     for (size_t b = 0; b < gap->n_by; b++)
         gap->by[b].values = gap->by[b].bits = NULL; /* they end with the table */
     if (!status) {
@@ -479,13 +266,8 @@ lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t
         gap = NULL;
     }
 done:
-    if (c) {
-        lg_where_close(&c->where);
-        free(c->groups);
-        free(c->sums);
-        free(c->slots);
-    }
     lg_table_close(tags);
+    if (c) gap_free_groups(c);
     free(c);
     lg_gap_free(gap);
     return status;
@@ -520,6 +302,7 @@ void lg_gap_free(lg_gap *gap) {
     lg_arena_free(&gap->arena);
     lg_text_free(&gap->provenance);
     free(gap->rows);
+    free(gap->contrasts);
     free(gap);
 }
 
@@ -537,6 +320,14 @@ size_t lg_gap_n_rows(const lg_gap *gap) {
 
 const lg_gap_row *lg_gap_at(const lg_gap *gap, size_t i) {
     return &gap->rows[i];
+}
+
+size_t lg_gap_n_contrasts(const lg_gap *gap) {
+    return gap->n_contrasts;
+}
+
+const lg_gap_contrast *lg_gap_contrast_at(const lg_gap *gap, size_t i) {
+    return &gap->contrasts[i];
 }
 
 const lg_gap_about *lg_gap_get_about(const lg_gap *gap) {

@@ -34,7 +34,7 @@ for page in "$man"/lossgap-*.1; do # no page of a command that is not there
     echo "$commands" | grep -qx "${command%.1}" || fail "$page describes no command"
 done
 
-{ sed 's/^-., //; s/=.*//' "$TMP/all"; echo --version; } | sort -u >"$TMP/known" # --version: of the program itself
+{ sed 's/^-., //; s/\[\{0,1\}=.*//' "$TMP/all"; echo --version; } | sort -u >"$TMP/known" # --version: of the program itself
 for text in "$man"/*.1 docs/guide/*.md docs/formats/*.md README.md; do
     [ -f "$text" ] || continue
     # in Markdown only command lines of lossgap

@@ -195,12 +195,50 @@ static const char *bin_name(unsigned value) {
     return value < 5 ? names[value] : value <= 8 ? "5-8" : value <= 16 ? "9-16" : "17+";
 }
 
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int by_weight(const void *a, const void *b) {
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    return x > y ? -1 : x < y;
+}
+
+/* Order statistics of the gaps V [n], by sorting. */
+static void check_order(const lg_gap_row *row, double *v, size_t n) {
+    double above = 0, taken = 0, level = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        above += v[i] > 0 ? 1 : v[i] == 0 ? 0.5 : 0;
+        sum += v[i];
+    }
+    near(row->improved, above / (double)n, 1e-15);
+    qsort(v, n, sizeof *v, by_value);
+    near(row->median, n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2, 1e-15);
+    size_t heavy = n / 1000, same = 0, more = 0;
+    assert_int_equal(row->trimmed_tokens, heavy);
+    if (!heavy) {
+        near(row->trimmed, row->gap, 1e-15);
+        return;
+    }
+    qsort(v, n, sizeof *v, by_weight);
+    for (size_t i = 0; i < n; i++) {
+        more += fabs(v[i]) > fabs(v[heavy - 1]);
+        same += fabs(v[i]) == fabs(v[heavy - 1]);
+        taken += fabs(v[i]) > fabs(v[heavy - 1]) ? v[i] : 0;
+        level += fabs(v[i]) == fabs(v[heavy - 1]) ? v[i] : 0;
+    }
+    taken += level * (double)(heavy - more) / (double)same;
+    near(row->trimmed, (sum - taken) / (double)(n - heavy), 1e-13);
+}
+
 /* Two passes in long double over the tokens that a row is about. */
 static void check_row(const sample *s, const lg_gap_row *row, size_t model) {
     long double a = 0, b = 0, squares = 0;
     uint64_t n = 0, bytes = 0, documents = 0;
-    long double sum[DOCS] = {0};
-    uint64_t count[DOCS] = {0};
+    long double sum[DOCS] = {0}, weighted = 0, macro = 0, domain_sum[16] = {0}, domain_count[16] = {0};
+    uint64_t count[DOCS] = {0}, domains = 0;
+    static double values[MAX_TOKENS];
     for (size_t d = 0, i = 0; d < DOCS; d++) {
         for (; i < s->data.doc_token_end[d]; i++) {
             bool in = !isnan(s->nll[0][i]);
@@ -213,6 +251,10 @@ static void check_row(const sample *s, const lg_gap_row *row, size_t model) {
             b += s->nll[model][i];
             sum[d] += (long double)s->nll[0][i] - s->nll[model][i];
             count[d]++;
+            values[n] = (double)s->nll[0][i] - s->nll[model][i];
+            weighted += values[n] * (long double)(s->data.token_end[i] - lg_token_begin(&s->data, d, i));
+            domain_sum[s->data.doc_domain[d]] += values[n];
+            domain_count[s->data.doc_domain[d]]++;
             n++;
             bytes += s->data.token_end[i] - lg_token_begin(&s->data, d, i);
         }
@@ -230,6 +272,21 @@ static void check_row(const sample *s, const lg_gap_row *row, size_t model) {
     near(row->loss_b, (double)(b / (long double)n), 1e-13);
     near(row->gap, (double)mean, 1e-13);
     near(row->bits_per_byte_b, (double)(b / ((long double)M_LN2 * (long double)bytes)), 1e-12);
+    near(row->byte_weighted, (double)(weighted / (long double)bytes), 1e-12);
+    near(row->per_byte, (double)((a - b) / (long double)bytes), 1e-12);
+    for (size_t d = 0; d < DOCS; d++)
+        if (count[d]) macro += sum[d] / (long double)count[d] / (long double)documents;
+    near(row->of_documents, (double)macro, 1e-12);
+    macro = 0;
+    for (size_t d = 0; d < 16; d++) {
+        if (domain_count[d] == 0) continue;
+        macro += domain_sum[d] / domain_count[d];
+        domains++;
+    }
+    near(row->of_domains, (double)(macro / (long double)domains), 1e-12);
+    assert_int_equal(row->domains, domains);
+    check_order(row, values, n);
+    assert_true((row->note != NULL) == (documents < 2 || !(row->se > 0)));
     if (documents < 2) {
         assert_true(isnan(row->se) && isnan(row->low) && isnan(row->high) && isnan(row->df));
         return;
@@ -445,7 +502,11 @@ static void test_documents(void **state) {
     assert_int_equal(strlen(text), length);
     const char *begin =
         "model_a,model_b,domain,tokens,documents,bytes,loss_a,loss_b,gap,se,df,low,high,bits_per_byte_a,"
-        "bits_per_byte_b,positive_gap_means\nA,B,*,6,3,11,";
+        "bits_per_byte_b,se_cr0,t,p,p_bh,mde,median_gap,improved,trimmed_gap,trimmed_tokens,gap_per_byte,"
+        "se_per_byte,gap_byte_weighted,gap_of_documents,se_of_documents,low_of_documents,high_of_documents,"
+        "gap_of_domains,domains,t_of_documents,p_of_documents,p_of_documents_bh,documents_better,"
+        "documents_worse,w_plus,p_wilcoxon,p_wilcoxon_bh,p_sign,p_sign_bh,p_sign_flip,note,"
+        "positive_gap_means\nA,B,*,6,3,11,";
     assert_memory_equal(text, begin, strlen(begin));
     assert_non_null(strstr(text, "\nA,B,\"a,\"\"b\"\"\",5,2,8,2.2,1.8,0.4,"));
     assert_non_null(strstr(text, ",1,3,2,0.5,1.5,,,,,")); /* one document: no interval */
@@ -465,7 +526,7 @@ static void test_documents(void **state) {
     static const char *const keys[] = {
         "model_a", "model_b", "domain", "tokens", "documents", "bytes",           "loss_a",         "loss_b",
         "gap",     "se",      "df",     "low",    "high",      "bits_per_byte_a", "bits_per_byte_b"};
-    assert_int_equal(row->length, 15);
+    assert_int_equal(row->length, 45);
     const lg_json_value *member = row->first;
     for (size_t i = 0; i < 15; i++, member = member->next) assert_string_equal(member->key, keys[i]);
     assert_string_equal(lg_json_get(row, "domain")->string, "*");
