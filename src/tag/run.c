@@ -10,7 +10,7 @@
 #include "tag/run.h"
 
 enum {
-    VERSION = 2,            /* raise it when what a maker does changes */
+    VERSION = LG_TABLE_VERSION,
     BATCH_TOKENS = 1 << 18, /* a batch ends once it has so many tokens, bytes, or documents */
     BATCH_BYTES = 1 << 21,
     BATCH_DOCUMENTS = 4096,

@@ -1,17 +1,8 @@
 # lossgap compare and gap, end to end on tiny models: artefacts, what is redone and what is not, stopping and going on, what is refused.
 set -u
+. tests/cli/common.sh
 golden=$PWD/tests/golden/models
 cd "$TMP" || exit 1
-fail() { echo "failed: $*"; exit 1; }
-check() { "$@" || fail "$*"; }
-ends_with() { # CODE TEXT COMMAND…: exits with CODE and says TEXT on stderr
-    code=$1 text=$2
-    shift 2
-    "$@" >said 2>err
-    got=$?
-    [ $got -eq "$code" ] || { cat err; fail "$* ended with $got, not $code"; }
-    grep -q -- "$text" err || { cat err; fail "$* did not say '$text'"; }
-}
 
 # A tokenizer of printable ASCII characters (ids below the models' 211), and what more is given: merges, entries.
 tokenizer() { # MERGES ENTRIES

@@ -1,8 +1,7 @@
 # lossgap gap --where and compare --where: numbers worked out by hand, what is counted and told, and what is refused.
 set -u
+. tests/cli/common.sh
 cd "$TMP" || exit 1
-fail() { echo "failed: $*"; exit 1; }
-check() { "$@" || fail "$*"; }
 run() { "$LOSSGAP" "$@" >out 2>err || { cat err; fail "lossgap $*"; }; }
 
 printf '%s\n' '{"id":"one","domain":"news","input_ids":[5,6,5,6,7]}' '{"id":"two","domain":"code","input_ids":[8,5,8]}' >ids.jsonl

@@ -1,15 +1,7 @@
 # lossgap inspect: what it says of a tokenizer, an artefact, a foreign file, a result; what it refuses.
 set -u
+. tests/cli/common.sh
 cd "$TMP" || exit 1
-fail() { echo "failed: $*"; exit 1; }
-ends_with() { # CODE TEXT COMMAND…: exits with CODE and says TEXT on stderr
-    code=$1 text=$2
-    shift 2
-    "$@" >out 2>err
-    got=$?
-    [ $got -eq "$code" ] || { cat err; fail "$* ended with $got, not $code"; }
-    grep -q -- "$text" err || { cat err; fail "$* did not say '$text'"; }
-}
 says() { # TEXT COMMAND…: prints TEXT on stdout
     text=$1
     shift

@@ -1,16 +1,8 @@
 # lossgap score and import: the same bytes after a kill, what is reused, what is refused.
 set -u
+. tests/cli/common.sh
 hybrid=$PWD/models/hybrid
 cd "$TMP" || exit 1
-fail() { echo "failed: $*"; exit 1; }
-ends_with() { # CODE TEXT COMMAND…: exits with CODE and says TEXT on stderr
-    code=$1 text=$2
-    shift 2
-    "$@" >out 2>err
-    got=$?
-    [ $got -eq "$code" ] || { cat out err; fail "$* ended with $got, not $code"; }
-    grep -q -e "$text" err || { cat err; fail "$* did not say '$text'"; }
-}
 score() { "$LOSSGAP" score hybrid="$hybrid" "$@"; }
 
 # Documents of 1 to 130 tokens; two are the same.

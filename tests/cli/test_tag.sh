@@ -1,17 +1,8 @@
 # lossgap tag and frequency: the list, a document shown, options and exit codes, the same byte-level tags under two tokenizers.
 set -u
+. tests/cli/common.sh
 models=$PWD/models
 cd "$TMP" || exit 1
-fail() { echo "failed: $*"; exit 1; }
-check() { "$@" || fail "$*"; }
-ends_with() { # CODE TEXT COMMAND…: exits with CODE and says TEXT on stderr
-    code=$1 text=$2
-    shift 2
-    "$@" >out 2>err
-    got=$?
-    [ $got -eq "$code" ] || { cat err; fail "$* ended with $got, not $code"; }
-    grep -q -- "$text" err || { cat err; fail "$* did not say '$text'"; }
-}
 
 mkdir text
 printf 'The jury (the whole one) had not been told of "it".\n' >text/a.txt

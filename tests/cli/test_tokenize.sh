@@ -1,16 +1,7 @@
 # lossgap tokenize and export: options, exit codes, what is told, what is left behind.
 set -u
+. tests/cli/common.sh
 cd "$TMP" || exit 1
-fail() { echo "failed: $*"; exit 1; }
-check() { "$@" || fail "$*"; }
-ends_with() { # CODE TEXT COMMAND…: exits with CODE and says TEXT on stderr
-    code=$1 text=$2
-    shift 2
-    "$@" >out 2>err
-    got=$?
-    [ $got -eq "$code" ] || { cat err; fail "$* ended with $got, not $code"; }
-    grep -q -- "$text" err || { cat err; fail "$* did not say '$text'"; }
-}
 
 mkdir -p corpus/a tok
 printf 'Hi <|endoftext|>' >corpus/a/one.txt
@@ -38,7 +29,7 @@ printf 'png' >corpus/picture.png
 } >tok/tokenizer.json
 
 ends_with 0 'passed over 1 file by ending: .png 1' "$LOSSGAP" tokenize corpus --tokenizer tok -o data
-check test ! -s out
+check test ! -s said
 ends_with 0 '3 documents, 33 tokens, 33 bytes' "$LOSSGAP" tokenize corpus --tokenizer tok/tokenizer.json -o data
 grep -q '1 document has the content of an earlier one' err || fail duplicates
 ends_with 0 '3 documents, 9 tokens, 33 bytes' "$LOSSGAP" tokenize corpus --tokenizer tok -o special --parse-special
