@@ -48,9 +48,16 @@ static const char *listed_name(const void *context, size_t i) {
     return source->name(source->context, i);
 }
 
+/* What takes something in parentheses. */
 static const char *listed_function(const void *context, size_t i) {
-    (void)context;
-    return i < N_FUNCTIONS ? functions[i] : NULL;
+    const lg_compiler *c = context;
+    const lg_query_source *source = c->source;
+    const char *name;
+    if (i < N_FUNCTIONS) return functions[i];
+    i -= N_FUNCTIONS;
+    for (size_t k = 0; (name = source->name(source->context, k)); k++)
+        if (source->argument(source->context, name, 0) && i-- == 0) return name;
+    return NULL;
 }
 
 static const char *listed_level(const void *context, size_t i) {
@@ -79,7 +86,7 @@ static bool complain_unknown(lg_compiler *c, const char *at, const lg_string *na
         return lg_complain(c, at, "there is no %s(%s)%s", name->data, argument->data, near);
     }
     if (argument) {
-        lg_query_suggest(name->data, name->length, listed_function, NULL, near, sizeof near);
+        lg_query_suggest(name->data, name->length, listed_function, c, near, sizeof near);
         return lg_complain(c, at, "there is no function or column %s(…)%s", name->data, near);
     }
     if (c->last_category) { /* family = noun or verb */

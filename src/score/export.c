@@ -24,6 +24,7 @@ typedef struct column {
 
 typedef struct exporter {
     const lg_dataset *data;
+    const uint8_t *keep; /* [n_tokens] NULL: all */
     lg_export_format format;
     column *columns; /* [n] */
     size_t n, capacity;
@@ -301,7 +302,7 @@ static lg_status put_all(exporter *e, FILE *stream, const lg_monitor *monitor, l
     if (e->format == LG_EXPORT_CSV) put_header(e);
     for (size_t doc = 0, i = 0; doc < d->n_docs && !status; doc++) {
         for (; i < d->doc_token_end[doc] && !status; i++) {
-            put_token(e, doc, i);
+            if (!e->keep || e->keep[i]) put_token(e, doc, i);
             if (e->out.length >= FLUSH_AT) status = write_out(e, stream, error);
             if (status || i % REPORT_EVERY) continue;
             lg_progress(monitor, "tokens", i, d->n_tokens);
@@ -315,9 +316,9 @@ static lg_status put_all(exporter *e, FILE *stream, const lg_monitor *monitor, l
 }
 
 lg_status lg_export_tokens(const lg_dataset *data, const lg_scores *scores, size_t n_scores, const char *tags,
-                           lg_export_format format, FILE *stream, const lg_monitor *monitor,
-                           lg_error *error) {
-    exporter e = {.data = data, .format = format};
+                           const uint8_t *keep, lg_export_format format, FILE *stream,
+                           const lg_monitor *monitor, lg_error *error) {
+    exporter e = {.data = data, .keep = keep, .format = format};
     lg_status status = add_scores(&e, scores, n_scores, error);
     if (!status && tags) status = add_tags(&e, tags, error);
     if (!status) status = put_all(&e, stream, monitor, error);

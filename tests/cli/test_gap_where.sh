@@ -48,3 +48,14 @@ refused 'copylen = 0' "--where 'copylen = 0', column 1: there is no column 'copy
 refused 'reuse = resue' "column 9: no level 'resue' of reuse; did you mean reuse?"
 refused 'loss(c) > 1' 'there is no loss(c); there are a, b'
 refused "token ~ /x/" "there is no column 'token'"
+
+# export: only those tokens, in order; every column stays.
+run export data a b --tags tags --where 'copy_len = 0 and loss(a) > 3' --format csv
+check test "$(wc -l <out)" -eq 3
+check test "$(cut -d, -f1,3,7 out | tail -n 2 | tr '\n' ' ')" = '"one",4,7 "two",1,5 '
+run export data --where 'doc = 1'
+check test "$(wc -l <out)" -eq 3
+"$LOSSGAP" export data a --where 'los(a) > 3' -o some.csv 2>err
+check test $? -eq 2
+check test ! -e some.csv
+check grep -qF 'did you mean log or loss?' err

@@ -89,7 +89,8 @@ static void names(void **state) {
         {"loss() > 2", "column 6: expected a name, found ')'; names with other signs go in quotes"},
         {"x(a) > 2",
          "column 1: there is no function or column x(…); there are log, exp, sqrt, abs, floor, ceil, "
-         "min, max, missing"},
+         "min, max, missing, loss"},
+        {"los(a) > 2", "column 1: there is no function or column los(…); did you mean log or loss?"},
         {"lgo(x) > 2", "column 1: there is no function or column lgo(…); did you mean log?"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

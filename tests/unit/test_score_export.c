@@ -49,7 +49,7 @@ static char *export(const lg_dataset *d, const lg_scores *scores, size_t n, cons
     size_t length;
     lg_error error = {0};
     FILE *stream = open_memstream(&text, &length);
-    lg_status status = lg_export_tokens(d, scores, n, tags, format, stream, NULL, &error);
+    lg_status status = lg_export_tokens(d, scores, n, tags, NULL, format, stream, NULL, &error);
     assert_string_equal(error.message, "");
     assert_int_equal(status, LG_OK);
     fclose(stream);
@@ -125,7 +125,8 @@ static void test_scores(void **state) {
     free(got);
     scores[1].model_name = "A";
     lg_error error = {0};
-    assert_int_equal(lg_export_tokens(&data, scores, 2, NULL, LG_EXPORT_CSV, stdout, NULL, &error), LG_USAGE);
+    assert_int_equal(lg_export_tokens(&data, scores, 2, NULL, NULL, LG_EXPORT_CSV, stdout, NULL, &error),
+                     LG_USAGE);
 }
 
 /* Every float comes back as it was. */
@@ -224,7 +225,7 @@ static void test_tags(void **state) {
     assert_int_equal(lg_table_writer_create(path, &w, NULL), LG_OK);
     p.inputs = "{\"dataset\": \"00112233445566778899aabbccddeeff\"}";
     assert_int_equal(lg_table_writer_commit(w, &p, NULL, NULL), LG_OK);
-    assert_int_equal(lg_export_tokens(&with_tags, NULL, 0, path, LG_EXPORT_CSV, stdout, NULL, &error),
+    assert_int_equal(lg_export_tokens(&with_tags, NULL, 0, path, NULL, LG_EXPORT_CSV, stdout, NULL, &error),
                      LG_BAD_INPUT);
     assert_non_null(strstr(error.message, "another dataset"));
     lg_table_close(with_tags.table);
@@ -237,7 +238,8 @@ static void test_full_disk(void **state) {
     FILE *full = fopen("/dev/full", "w");
     if (!full) skip();
     lg_error error = {0};
-    assert_int_equal(lg_export_tokens(&data, NULL, 0, NULL, LG_EXPORT_CSV, full, NULL, &error), LG_FAILED);
+    assert_int_equal(lg_export_tokens(&data, NULL, 0, NULL, NULL, LG_EXPORT_CSV, full, NULL, &error),
+                     LG_FAILED);
     assert_non_null(strstr(error.message, strerror(ENOSPC)));
     fclose(full);
 }
