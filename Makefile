@@ -65,7 +65,7 @@ $(BUILD)/grammars/tree-sitter.o build-fuzz/grammars/tree-sitter.o: Makefile
 $(BUILD)/grammars/walker.o build-fuzz/grammars/walker.o: %/grammars/walker.o: %/src/tag/code_tree.o %/grammars/tree-sitter.o
 	$(CC) -r -nostdlib -o $@ $^
 	objcopy --wildcard --localize-symbol='ts_*' $@
-$(BUILD)/grammars/%.o: $(GRAMMARS)/ready
+$(BUILD)/grammars/%.o: $(GRAMMARS)/ready Makefile
 	@mkdir -p $(@D)
 	$(CC) $(GRAMMAR_CFLAGS) -c -o $@ $(GRAMMARS)/$*.c
 	$(own_memory) $@
@@ -104,7 +104,7 @@ build-fuzz/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	clang $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 build-fuzz/grammars/%.o: SANITIZE_SCANNER = yes
-build-fuzz/grammars/%.o: $(GRAMMARS)/ready
+build-fuzz/grammars/%.o: $(GRAMMARS)/ready Makefile
 	@mkdir -p $(@D)
 	clang $(GRAMMAR_CFLAGS) -c -o $@ $(GRAMMARS)/$*.c
 	$(own_memory) $@

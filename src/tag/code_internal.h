@@ -99,6 +99,8 @@ typedef struct lg_python_state {
     bool in_statement; /* something since the last newline that ended a statement */
     uint32_t *columns; /* [n_columns] of the blocks that are open */
     size_t n_columns, columns_room;
+    size_t unclosed; /* where a triple-quoted string begins that has no end in the piece; its end if there is
+                        none */
     /* A triple-quoted string that the lexer left open at OPEN_END; 0: none. */
     char open_quote;
     bool open_formatted;
@@ -128,6 +130,9 @@ struct lg_code_walk {
     lg_python_state *python;
     lg_code_plain *plain;
 };
+
+/* For tests of tables: whether the grammar has nodes of type NAME. */
+bool lg_code_knows(const lg_code_language *language, const char *name, bool is_named);
 
 /* Appends a leaf; BEGIN is where the last one ended. Empty ones are left out. */
 void lg_code_add(lg_code_walk *walk, size_t begin, size_t end, uint16_t tag);

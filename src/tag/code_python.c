@@ -178,6 +178,22 @@ uint16_t lg_python_name_tag(const char *text, size_t length) {
     return LG_PYTHON_IDENTIFIER;
 }
 
+uint16_t lg_python_keyword_tag(const char *text, size_t length) {
+    static const char *const keywords[] = {
+        "and",      "as",      "assert", "break", "class",  "continue", "def",    "del",   "elif", "else",
+        "except",   "finally", "for",    "from",  "global", "if",       "import", "in",    "is",   "lambda",
+        "nonlocal", "not",     "or",     "pass",  "raise",  "return",   "try",    "while", "with", "yield"};
+    static const char *const constants[] = {"False", "None", "True"};
+    if (length < 2 || length > 8) return LG_PYTHON_IDENTIFIER;
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+        if (*text == *keywords[i] && !strncmp(text, keywords[i], length) && !keywords[i][length])
+            return LG_PYTHON_KEYWORD;
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        if (*text == *constants[i] && !strncmp(text, constants[i], length) && !constants[i][length])
+            return LG_PYTHON_CONSTANT;
+    return LG_PYTHON_IDENTIFIER;
+}
+
 /* Whether PART occurs in [text, end). */
 static bool contains(const char *text, const char *end, const char *part) {
     size_t n = strlen(part);
@@ -408,15 +424,18 @@ static void put(lg_code_walk *w, size_t begin, size_t end, uint16_t tag) {
     }
     bool comment =
         tag == LG_PYTHON_COMMENT || tag == LG_PYTHON_TYPE_COMMENT || tag == LG_PYTHON_HEADER_COMMENT;
-    if (comment) { /* the grammar's end with the line, CR and all */
-        if (end > begin && w->text[end - 1] == '\r') end--;
-        lg_code_add(w, begin, end, tag);
+    if (comment) { /* the grammar's take the CR of the line's end along */
+        bool cr = w->text[end - 1] == '\r' && end < w->n_bytes && w->text[end] == '\n';
+        lg_code_add(w, begin, end - cr, tag);
+        if (cr) put_white(w, end + 1);
         return;
     }
     if (tag == LG_PYTHON_CONTINUATION) {
         lg_code_add(w, begin, end, tag);
         return;
     }
+    if (tag == LG_PYTHON_IDENTIFIER) /* in its errors, the grammar takes keywords for names */
+        tag = lg_python_keyword_tag(w->text + begin, end - begin);
     if (s->depth && tag == LG_PYTHON_KEYWORD && is_line_head(w, begin) && begins_statement(w, begin, end)) {
         s->depth = 0;
         s->in_statement = false;
@@ -466,6 +485,7 @@ const lg_code_language lg_code_python = {
     .lex = lg_python_lex,
     .put = put,
     .begin = begin,
+    .prepare = lg_python_prepare,
     .open_at = lg_python_open_at,
     .resume = lg_python_resume,
     .cut = lg_python_cut,

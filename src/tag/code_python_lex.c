@@ -74,17 +74,10 @@ static size_t number_length(const lexer *x) {
 }
 
 static uint16_t word_tag(const lexer *x, size_t length) {
-    static const char *const keywords[] = {
-        "and",    "as",   "assert", "async",  "await",  "break",   "class",    "continue",
-        "def",    "del",  "elif",   "else",   "except", "finally", "for",      "from",
-        "global", "if",   "import", "in",     "is",     "lambda",  "nonlocal", "not",
-        "or",     "pass", "raise",  "return", "try",    "while",   "with",     "yield"};
-    static const char *const constants[] = {"False", "None", "True"};
     const char *word = x->text + x->at;
-    for (size_t i = 0; length > 1 && length < 9 && i < sizeof keywords / sizeof *keywords; i++)
-        if (!strncmp(word, keywords[i], length) && !keywords[i][length]) return LG_PYTHON_KEYWORD;
-    for (size_t i = 0; i < 3; i++)
-        if (strlen(constants[i]) == length && !memcmp(word, constants[i], length)) return LG_PYTHON_CONSTANT;
+    uint16_t tag = lg_python_keyword_tag(word, length);
+    if (tag != LG_PYTHON_IDENTIFIER) return tag;
+    if ((length == 5) && (!memcmp(word, "async", 5) || !memcmp(word, "await", 5))) return LG_PYTHON_KEYWORD;
     bool attribute = x->at && x->text[x->at - 1] == '.';
     return attribute ? LG_PYTHON_IDENTIFIER : lg_python_name_tag(word, length);
 }
@@ -259,63 +252,4 @@ size_t lg_python_resume(lg_code_walk *w, size_t begin, size_t end) {
     lex_string(&x, &string);
     while (x.n_strings && x.at < end && !w->failed) lex_token(&x);
     return x.at;
-}
-
-/* Where the string that begins at AT ends, at most END. */
-static size_t skip_string(const char *text, size_t at, size_t end) {
-    char quote = text[at];
-    bool triple = at + 3 <= end && text[at + 1] == quote && text[at + 2] == quote;
-    for (at += triple ? 3 : 1; at < end; at++) {
-        if (text[at] == '\\') at++;
-        else if (!triple && text[at] == '\n') return at;
-        else if (text[at] != quote) continue;
-        else if (!triple) return at + 1;
-        else if (at + 3 <= end && text[at + 1] == quote && text[at + 2] == quote) return at + 3;
-    }
-    return end;
-}
-
-size_t lg_python_open_at(const lg_code_walk *w, size_t begin, size_t end) {
-    const char *text = w->text;
-    for (size_t at = begin; at < end;) {
-        size_t was = at;
-        char c = text[at];
-        if (c == '"' || c == '\'') {
-            at = skip_string(text, at, end);
-            bool triple = was + 3 <= end && text[was + 1] == c && text[was + 2] == c;
-            bool closed = at >= was + 6 && text[at - 1] == c && text[at - 2] == c && text[at - 3] == c;
-            if (at < end || !triple || closed) continue;
-            while (was > begin && (w->classes[was - 1] & LG_CLASS_IN_WORD)) was--; /* its prefix */
-            return was;
-        }
-        if (c == '#') {
-            while (at < end && text[at] != '\n') at++;
-        } else at += c == '\\' ? 2 : 1;
-    }
-    return end;
-}
-
-size_t lg_python_cut(const lg_code_walk *w, size_t begin, size_t wanted, size_t end) {
-    const char *text = w->text;
-    size_t depth = 0, cut = wanted;
-    char line = 0; /* the first character of the last line at the margin */
-    (void)end;
-    for (size_t at = begin; at < wanted;) {
-        char c = text[at];
-        if (c == '#') {
-            while (at < wanted && text[at] != '\n') at++;
-        } else if (c == '"' || c == '\'') {
-            at = skip_string(text, at, wanted);
-        } else {
-            depth += c == '(' || c == '[' || c == '{';
-            depth -= depth && (c == ')' || c == ']' || c == '}');
-            at += c == '\\' ? 2 : 1;
-            if (c != '\n' || depth || at >= wanted) continue;
-            /* decorators and else, elif, except, finally go with what is around them */
-            bool margin = (w->classes[at] & LG_CLASS_IN_WORD) || text[at] == '@';
-            if (margin && line != '@' && text[at] != 'e' && text[at] != 'f') cut = at;
-            if (margin) line = text[at];
-        }
-    }
-    return cut;
 }

@@ -19,7 +19,7 @@ static const lg_code_language *const languages[LG_N_CODE_LANGUAGES] = {
 enum {
     MAX_LEVELS = 2, /* a script inside a page */
     ERROR_SYMBOL = 0xFFFF,
-    CHUNK = 256,             /* bytes that the parser gets at a time */
+    CHUNK = 1024,            /* bytes that the parser gets at a time */
     PIECE = 1 << 18,         /* bytes that are parsed together at most */
     MAX_DEPTH = 5000,        /* brackets inside each other */
     WORK_PER_BYTE = 40,      /* Python takes 2, its memory 30; more than this is too much */
@@ -129,6 +129,17 @@ static bool open_grammar(grammar *g, const lg_code_language *language) {
         *g = (grammar){0};
     }
     return fine;
+}
+
+bool lg_code_knows(const lg_code_language *language, const char *name, bool is_named) {
+    const TSLanguage *ts = language->grammar();
+    for (uint32_t s = 1; s < ts_language_symbol_count(ts); s++) {
+        TSSymbolType type = ts_language_symbol_type(ts, (TSSymbol)s);
+        if (type == (is_named ? TSSymbolTypeRegular : TSSymbolTypeAnonymous) &&
+            !strcmp(ts_language_symbol_name(ts, (TSSymbol)s), name))
+            return true;
+    }
+    return false;
 }
 
 /* Leaves. */
