@@ -57,8 +57,13 @@ lg_status lg_query_regex_compile(const char *pattern, size_t length, bool ignore
     memcpy(regex->pattern, pattern, length);
     int code = 0;
     PCRE2_SIZE offset = 0;
-    uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | (ignore_case ? PCRE2_CASELESS : 0);
-    regex->code = pcre2_compile((PCRE2_SPTR)pattern, length, options, &code, &offset, NULL);
+    uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY |
+                       PCRE2_NEVER_BACKSLASH_C | (ignore_case ? PCRE2_CASELESS : 0);
+    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+    if (!context) return free(regex), lg_fail_memory(error);
+    pcre2_set_newline(context, PCRE2_NEWLINE_LF); /* not what PCRE2 happens to be built for */
+    regex->code = pcre2_compile((PCRE2_SPTR)pattern, length, options, &code, &offset, context);
+    pcre2_compile_context_free(context);
     if (regex->code) {
         regex->jit = pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE) == 0;
         *out = regex;

@@ -55,7 +55,7 @@ static query_table table = {columns, sizeof columns / sizeof *columns, 0};
 
 static int setup(void **state) {
     static const char *const words[] = {"The",          "the",      "cat", "Cat's", "",
-                                        "na\xC3\xAFve", "\xFF\xFE", "a/b", "it"};
+                                        "na\xC3\xAFve", "\xFF\xFE", "a/b", "at\n"};
     (void)state;
     uint64_t random = 12345;
     for (size_t i = 0; i < ROWS; i++) {
@@ -420,6 +420,7 @@ CONDITION(other_text, 2 - same_text(i))
 CONDITION(no_word, yes(!word[i].data))
 CONDITION(naive, yes(is_word(token[i], "na\xC3\xAFve")))
 CONDITION(slash, yes(is_word(token[i], "a/b")))
+CONDITION(line, yes(is_word(token[i], "at\n")))
 CONDITION(empty, yes(token[i].length == 0))
 CONDITION(no_utf8, yes(is_word(token[i], "\xFF\xFE")))
 
@@ -444,11 +445,16 @@ static void texts(void **state) {
     holds("token ~ /^na\\x{ef}ve$/", naive);
     holds("token ~ /^na\\wve$/", naive);
     holds("token ~ /^NA\xC3\x8FVE$/i", naive);
+    holds("token ~ /^$/", empty);
+    holds("token ~ /^at\\n$/", line);
+    holds("token ~ /^at.$/", never);
+    holds("token ~ /^at$/", never);
     holds("token ~ /\\//", slash);
     holds("token = 'a/b'", slash);
     holds("token = ''", empty);
     holds("token ~ /^$/", empty);
     holds("token = '\\xff\\xFE'", no_utf8);
+    holds("token = 'at\\n'", line);
     holds("token = it or token != it", always);
 }
 

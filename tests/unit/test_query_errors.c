@@ -195,6 +195,8 @@ static void strings(void **state) {
         {"word ~ /a", "column 8: this pattern has no second slash"},
         {"word ~ /a\\/", "column 8: this pattern has no second slash"},
         {"word ~ /(a/", "column 8: the pattern cannot be used: missing closing parenthesis (at its byte 3)"},
+        {"word ~ /a\\Cb/",
+         "column 8: the pattern cannot be used: using \\C is disabled by the application (at its byte 4)"},
         {"word ~ /a/x",
          "column 11: after a pattern only the letter i (case does not count) may follow at once"},
         {"word = \xC3\xA4\xC3\xB6 or famly = noun",
