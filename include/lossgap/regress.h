@@ -20,6 +20,20 @@ LG_API void lg_frame_free(lg_frame *frame); /* NULL is fine */
    their bytes, an empty field is a missing value). */
 LG_API lg_status lg_frame_add_file(lg_frame *frame, const char *path, lg_error *error);
 
+/* Adds the columns of SCORES [n_scores] of DATA, and of TAGS (a path, or NULL): those that `lossgap gap
+   --where` knows (docs/guide/query.md); gap, of the first two; difficulty, the mean of their losses or, by
+   DIFFICULTY, the loss of the model of that name; with tags wordpos, copy1 … copy4, log_prev_distance,
+   prev_missing, log_frequency. Refused where models scored other tokens, prefixes or contexts. DATA and
+   SCORES outlive the frame. */
+LG_API lg_status lg_frame_add_scores(lg_frame *frame, const lg_dataset *data, const lg_scores *scores,
+                                     size_t n_scores, const char *tags, const char *difficulty,
+                                     lg_error *error);
+
+/* The regression of the method's section 5, over the columns of scores with tags. */
+#define LG_REGRESS_PAPER                                                                                     \
+    "gap ~ domain + tag + wordpos + relpos + difficulty + difficulty^2 + copy1 + copy2 + copy3 + copy4 + "   \
+    "log_prev_distance + prev_missing + log_frequency"
+
 /* Adds a column computed from others: "NAME=EXPRESSION" in the query language, where comparisons give 0
  * and 1. */
 LG_API lg_status lg_frame_define(lg_frame *frame, const char *definition, lg_error *error);

@@ -12,7 +12,8 @@
 struct options {
     const char **tables, **references, **definitions;
     size_t n_tables, n_definitions, tables_room, references_room, definitions_room;
-    const char *out;
+    const char *out, *data, *tags, *difficulty;
+    bool paper;
     lg_regress_options regress;
 };
 
@@ -24,7 +25,11 @@ enum {
     KEY_REFERENCE,
     KEY_TOLERANCE,
     KEY_DEFINE,
-    KEY_WHERE
+    KEY_WHERE,
+    KEY_DATA,
+    KEY_TAGS,
+    KEY_DIFFICULTY,
+    KEY_PRESET
 };
 
 static double parse_tolerance(const struct argp_state *state, const char *text) {
@@ -36,6 +41,7 @@ static double parse_tolerance(const struct argp_state *state, const char *text) 
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
+    static const char *const presets[] = {"paper", NULL};
     struct options *o = state->input;
     lg_regress_options *r = &o->regress;
     switch (key) {
@@ -44,6 +50,19 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_FORMULA:
         r->formula = argument;
+        return 0;
+    case KEY_PRESET:
+        cli_choice(state, "--preset", argument, presets);
+        o->paper = true;
+        return 0;
+    case KEY_DATA:
+        o->data = argument;
+        return 0;
+    case KEY_TAGS:
+        o->tags = argument;
+        return 0;
+    case KEY_DIFFICULTY:
+        o->difficulty = argument;
         return 0;
     case KEY_CLUSTER:
         r->cluster = argument;
@@ -77,8 +96,14 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_END:
         if (!o->n_tables)
             argp_error(state, "which tables? Name files with columns, or two scores with --data");
+        if (o->paper && r->formula) argp_error(state, "--preset paper is a formula: give one of the two");
+        if (o->paper) r->formula = LG_REGRESS_PAPER;
         if (!r->formula)
             argp_error(state, "what is to be explained, and by what? Give --formula 'gap ~ domain + ...'");
+        if (o->data && o->n_tables < 2) argp_error(state, "with --data, name the scores of two models");
+        if (!o->data && (o->tags || o->difficulty || o->paper))
+            argp_error(state, "--tags, --difficulty and --preset are for scores: give --data DATA too");
+        if (o->data && !r->cluster) r->cluster = "doc";
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -86,6 +111,13 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 }
 
 static const struct argp_option options[] = {
+    {"data", KEY_DATA, "DATA", 0, "The dataset that was scored: the arguments are scores", 1},
+    {"tags", KEY_TAGS, "TAGS", 0, "Its tags (from `lossgap tag`)", 1},
+    {"preset", KEY_PRESET, "paper", 0, "The paper's regression in place of --formula", 1},
+    {"difficulty", KEY_DIFFICULTY, "MODEL", 0,
+     "The loss of this model as the difficulty (further scores may be named); default mean: of the two "
+     "models",
+     1},
     {"formula", KEY_FORMULA, "FORMULA", 0,
      "OUTCOME ~ TERM + TERM...: columns, powers x^2, interactions a:b and a*b, 0 + for no intercept", 1},
     {"define", KEY_DEFINE, "NAME=EXPR", 0,
@@ -95,7 +127,7 @@ static const struct argp_option options[] = {
     {"reference", KEY_REFERENCE, "COLUMN=LEVEL", 0,
      "The level that the others of a category are compared with (default: its first)", 1},
     {"cluster", KEY_CLUSTER, "COLUMN", 0,
-     "Errors clustered by this column, as document (default: classical ones)", 1},
+     "Errors clustered by this column (default: doc for scores, else classical errors)", 1},
     {"absorb", KEY_ABSORB, "COLUMN", 0, "An effect for each value of this column, by demeaning", 1},
     {"weights", KEY_WEIGHTS, "COLUMN", 0, "Analytic weights of the rows", 1},
     {"tolerance", KEY_TOLERANCE, "SHARE", 0,
@@ -107,11 +139,13 @@ static const struct argp_option options[] = {
 static const struct argp argp = {
     options,
     parse,
-    "TABLE... --formula FORMULA",
+    "SCORES_A SCORES_B... --data DATA --tags TAGS --formula FORMULA\nTABLE... --formula FORMULA",
     "Explain a column of tokens by others, by least squares: coefficients with errors "
     "clustered by document beside classical ones, adjusted means of the levels of each "
     "category, content words less function words, opening less closing delimiters."
-    "\vA TABLE is a safetensors file or CSV (.csv, .tsv, also with .gz); all have the "
+    "\vScores come with the columns gap, difficulty, doc and those of the dataset and the tags, as domain, "
+    "tag, family, wordpos, relpos, copy1 ... copy4, log_prev_distance, prev_missing, log_frequency. A TABLE "
+    "is a safetensors file or CSV (.csv, .tsv, also with .gz); all have the "
     "same rows. Columns are taken in order, and the later of two aliased ones is dropped "
     "and named.",
     NULL,
@@ -134,7 +168,23 @@ static lg_status write_files(const lg_regress *regress, const char *out, lg_erro
     return status;
 }
 
+/* The frame of what the arguments name. DATA and SCORES [n_tables] are filled with --data. */
+static lg_status fill_frame(cli *c, const struct options *o, lg_frame *frame, lg_dataset *data,
+                            lg_scores *scores) {
+    lg_status status = o->data ? lg_dataset_open(o->data, data, &c->error) : LG_OK;
+    for (size_t i = 0; i < o->n_tables && !status; i++)
+        status = o->data ? lg_scores_open(o->tables[i], data, &scores[i], &c->error)
+                         : lg_frame_add_file(frame, o->tables[i], &c->error);
+    if (!status && o->data)
+        status = lg_frame_add_scores(frame, data, scores, o->n_tables, o->tags, o->difficulty, &c->error);
+    for (size_t i = 0; i < o->n_definitions && !status; i++)
+        status = lg_frame_define(frame, o->definitions[i], &c->error);
+    return status;
+}
+
 static lg_status run(cli *c, struct options *o) {
+    lg_dataset data = {0};
+    lg_scores *scores = calloc(o->n_tables, sizeof *scores);
     lg_frame *frame = NULL;
     lg_regress *regress = NULL;
     char *text = NULL;
@@ -142,11 +192,8 @@ static lg_status run(cli *c, struct options *o) {
     o->regress.references = o->references;
     o->regress.command = c->command_line;
     o->regress.threads = c->threads;
-    lg_status status = lg_frame_create(&frame, &c->error);
-    for (size_t i = 0; i < o->n_tables && !status; i++)
-        status = lg_frame_add_file(frame, o->tables[i], &c->error);
-    for (size_t i = 0; i < o->n_definitions && !status; i++)
-        status = lg_frame_define(frame, o->definitions[i], &c->error);
+    lg_status status = scores ? lg_frame_create(&frame, &c->error) : lg_fail_memory(&c->error);
+    if (!status) status = fill_frame(c, o, frame, &data, scores);
     if (!status) status = lg_regress_compute(frame, &o->regress, &c->monitor, &regress, &c->error);
     if (!status && o->out) status = write_files(regress, o->out, &c->error);
     lg_table_style style = {.width = cli_width(stdout), .color = cli_color(stdout)};
@@ -157,6 +204,9 @@ static lg_status run(cli *c, struct options *o) {
     free(text);
     lg_regress_free(regress);
     lg_frame_free(frame);
+    for (size_t i = 0; i < o->n_tables && scores; i++) lg_scores_close(&scores[i]);
+    free(scores);
+    lg_dataset_close(&data);
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include "report/csv.h"
 #include "report/grid.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 1, MAX_EMPTY = 4 }; /* MAX_EMPTY: levels without rows that are named */
 
 static lg_status hand_over(lg_text *out, char **text, size_t *length, lg_error *error) {
     if (out->failed) {
@@ -279,12 +279,15 @@ static void print_rows(const lg_regress *r, const lg_table_style *style, lg_text
     }
     lg_grid_print(&grid, style->color, out);
     lg_grid_free(&grid);
+    size_t empty = 0;
     for (size_t i = 0, first = 1; i < n; i++) {
         if (!rows[i].dropped) continue;
         lg_text_puts(out, first ? "\ndropped:\n" : "");
         first = 0;
+        if (rows[i].counted && !rows[i].n && ++empty > MAX_EMPTY) continue;
         lg_text_printf(out, "  %s: %s\n", rows[i].term, rows[i].reason);
     }
+    if (empty > MAX_EMPTY) lg_text_printf(out, "  and %zu more that no row has\n", empty - MAX_EMPTY);
 }
 
 static void print_levels(const lg_regress *r, const lg_table_style *style, lg_text *out) {

@@ -22,10 +22,12 @@ static bool is_one_of(const char *name, const char *const *names) {
     return false;
 }
 
-static uint8_t class_of(const lg_variable *v, size_t level) {
-    if (v->column->classes) return v->column->classes[level];
+static lg_level_class class_of(const lg_variable *v, size_t level) {
+    if (v->classes) return v->classes[level];
     const char *name = lg_variable_level(v, level);
-    return is_one_of(name, content) ? FIRST : is_one_of(name, function) ? SECOND : NEITHER;
+    return is_one_of(name, content)    ? LG_CLASS_CONTENT
+           : is_one_of(name, function) ? LG_CLASS_FUNCTION
+                                       : LG_CLASS_NEITHER;
 }
 
 /* The level that closes what LEVEL opens: open_bracket and close_bracket, open.round and close.round;
@@ -50,49 +52,79 @@ static dd level_weight(const lg_regression *r, const lg_variable *v, size_t leve
     return dd_two_sum(r->gram.levels.hi[at], r->gram.levels.lo[at]);
 }
 
-/* Adds the pair of classes CLASS_OF (an arena's) unless one of them has no rows. */
-static void add_pair(lg_regression *r, size_t variable, const uint8_t *classes) {
-    const lg_variable *v = &r->design.variables[variable];
-    lg_class_pair *pair = &r->pairs[r->n_pairs];
+/* Adds a PAIR whose classes are known, unless one of them has no rows. */
+static void add_pair(lg_regression *r, lg_class_pair pair) {
+    const lg_variable *v = &r->design.variables[pair.variable];
     dd sums[3] = {{0}}, weights[3] = {{0}};
     for (size_t l = 0; l < v->n_levels; l++) {
-        size_t at = 2 * (v->first_level + l) + 1;
-        weights[classes[l]] = dd_add(weights[classes[l]], level_weight(r, v, l));
-        sums[classes[l]] = dd_add(sums[classes[l]], dd_two_sum(r->gram.levels.hi[at], r->gram.levels.lo[at]));
+        const size_t at = 2 * (v->first_level + l) + 1, class = pair.class_of[l];
+        weights[class] = dd_add(weights[class], level_weight(r, v, l));
+        sums[class] = dd_add(sums[class], dd_two_sum(r->gram.levels.hi[at], r->gram.levels.lo[at]));
     }
     if (!(weights[FIRST].hi > 0) || !(weights[SECOND].hi > 0)) return;
-    *pair = (lg_class_pair){.variable = variable, .class_of = classes};
     for (size_t c = 0; c < 3; c++) {
-        pair->weight[c] = dd_double(weights[c]);
-        pair->mean[c] = weights[c].hi > 0 ? dd_double(dd_divide(sums[c], weights[c])) : 0;
+        pair.weight[c] = dd_double(weights[c]);
+        pair.mean[c] = weights[c].hi > 0 ? dd_double(dd_divide(sums[c], weights[c])) : 0;
     }
-    r->n_pairs++;
+    r->pairs[r->n_pairs++] = pair;
+}
+
+static lg_status add_class_pair(lg_regression *r, size_t variable, lg_level_class first,
+                                lg_level_class second, const char *name, const char *first_name,
+                                const char *second_name, lg_error *error) {
+    const lg_variable *v = &r->design.variables[variable];
+    uint8_t *classes = lg_arena_alloc(&r->design.arena, v->n_levels + 1);
+    if (!classes) return lg_fail_memory(error);
+    for (size_t l = 0; l < v->n_levels; l++) {
+        lg_level_class class = class_of(v, l);
+        classes[l] = class == first ? FIRST : class == second ? SECOND : NEITHER;
+    }
+    add_pair(r, (lg_class_pair){.variable = variable,
+                                .name = name,
+                                .first = first_name,
+                                .second = second_name,
+                                .class_of = classes});
+    return LG_OK;
+}
+
+/* Levels that open and close the same thing. */
+static lg_status add_level_pairs(lg_regression *r, size_t variable, lg_error *error) {
+    const lg_variable *v = &r->design.variables[variable];
+    for (size_t l = 0; l < v->n_levels; l++) {
+        const size_t closing = closing_level(v, l);
+        if (closing == SIZE_MAX) continue;
+        uint8_t *classes = lg_arena_alloc(&r->design.arena, v->n_levels + 1);
+        if (!classes) return lg_fail_memory(error);
+        memset(classes, NEITHER, v->n_levels);
+        classes[l] = FIRST;
+        classes[closing] = SECOND;
+        add_pair(r, (lg_class_pair){.variable = variable,
+                                    .name = "opening_minus_closing",
+                                    .first = lg_variable_level(v, l),
+                                    .second = lg_variable_level(v, closing),
+                                    .single = true,
+                                    .class_of = classes});
+    }
+    return LG_OK;
 }
 
 lg_status lg_regress_find_pairs(lg_regression *r, lg_error *error) {
-    lg_design *d = &r->design;
+    const lg_design *d = &r->design;
+    lg_status status = LG_OK;
     size_t most = 0;
-    for (size_t v = 1; v < d->n_variables; v++) most += 1 + d->variables[v].n_levels / 2;
+    for (size_t v = 1; v < d->n_variables; v++) most += 2 + d->variables[v].n_levels;
     r->pairs = lg_alloc(most + 1, sizeof *r->pairs);
     if (!r->pairs) return lg_fail_memory(error);
-    for (size_t v = 1; v < d->n_variables; v++) {
-        const lg_variable *variable = &d->variables[v];
-        const size_t n = variable->n_levels;
-        if (!variable->category || !lg_regress_main_effect(d, v)) continue;
-        for (size_t l = 0; l <= n; l++) { /* the last: content and function */
-            size_t closing = l < n ? closing_level(variable, l) : 0;
-            if (closing == SIZE_MAX) continue;
-            uint8_t *classes = lg_arena_alloc(&d->arena, n + 1);
-            if (!classes) return lg_fail_memory(error);
-            for (size_t m = 0; m < n; m++)
-                classes[m] = l == n         ? class_of(variable, m)
-                             : m == l       ? FIRST
-                             : m == closing ? SECOND
-                                            : NEITHER;
-            add_pair(r, v, classes);
-        }
+    for (size_t v = 1; v < d->n_variables && !status; v++) {
+        if (!d->variables[v].category || !lg_regress_main_effect(d, v)) continue;
+        status = add_class_pair(r, v, LG_CLASS_CONTENT, LG_CLASS_FUNCTION, "content_minus_function",
+                                "content", "function", error);
+        if (!status)
+            status = add_class_pair(r, v, LG_CLASS_OPENING, LG_CLASS_CLOSING, "opening_minus_closing",
+                                    "opening", "closing", error);
+        if (!status) status = add_level_pairs(r, v, error);
     }
-    return LG_OK;
+    return status;
 }
 
 /* ---- contrasts ---- */
@@ -170,26 +202,17 @@ lg_status lg_regress_fill_contrasts(lg_regression *r, lg_error *error) {
     for (size_t q = 0; q < r->n_pairs && !status; q++) {
         const lg_class_pair *pair = &r->pairs[q];
         const lg_variable *v = &d->variables[pair->variable];
-        size_t levels[2] = {0}, n[2] = {0};
-        for (size_t l = 0; l < v->n_levels; l++)
-            if (pair->class_of[l] != NEITHER) {
-                levels[pair->class_of[l]] = l;
-                n[pair->class_of[l]]++;
-            }
-        const bool classes = closing_level(v, levels[FIRST]) != levels[SECOND] || n[FIRST] > 1;
-        const char *first = classes ? "content" : lg_variable_level(v, levels[FIRST]);
-        const char *second = classes ? "function" : lg_variable_level(v, levels[SECOND]);
         lg_regress_contrast contrast = {.column = lg_arena_copy(arena, v->name, strlen(v->name)),
-                                        .name = classes ? "content_minus_function" : "opening_minus_closing",
-                                        .first = lg_arena_copy(arena, first, strlen(first)),
-                                        .second = lg_arena_copy(arena, second, strlen(second))};
+                                        .name = pair->name,
+                                        .first = lg_arena_copy(arena, pair->first, strlen(pair->first)),
+                                        .second = lg_arena_copy(arena, pair->second, strlen(pair->second))};
         if (!contrast.column || !contrast.first || !contrast.second) {
             status = lg_fail_memory(error);
             break;
         }
         static const char *const kinds[] = {"equal", "by_count", "raw"};
         for (size_t k = 0; k < 3 && !status; k++) {
-            if (k == 1 && !classes) continue; /* one level each */
+            if (k == 1 && pair->single) continue;
             contrast.kind = kinds[k];
             contrast.first_mean = contrast.second_mean = NAN;
             if (k == 2) raw(r, q, &contrast);

@@ -176,8 +176,8 @@ static int by_text(const void *a, const void *b) {
 
 /* Brings the levels into the order of their bytes, and VALUES [n] with them. */
 static bool sort_levels(category *c, uint32_t *values, size_t n) {
-    if (!lg_reserve(&c->levels, &c->room, c->n_levels + 1, sizeof *c->levels)) return false;
-    c->levels[c->n_levels] = ""; /* stands for no value */
+    if (!lg_reserve(&c->levels, &c->room, c->n_levels + 1, sizeof *c->levels))
+        return false; /* also without levels */
     const char **sorted = lg_alloc(c->n_levels + 1, sizeof *sorted);
     uint32_t *to = lg_alloc(c->n_levels + 1, sizeof *to);
     bool good = sorted && to;
@@ -287,7 +287,7 @@ static lg_status put_column(csv *c, csv_column *column, const char *from, lg_err
         put.dtype = LG_U32;
         put.values = column->values;
         put.levels = k->levels;
-        put.n_levels = k->n_levels + 1;
+        put.n_levels = k->n_levels;
         put.has_missing = true;
         void *levels = k->levels;
         column->values = NULL;

@@ -36,8 +36,12 @@ static lg_status add_variable(lg_design *d, const lg_column *column, bool catego
     lg_status status = check_length(d, column, error);
     if (!status && category && !column->levels) status = lg_design_number_levels(d, v, error);
     if (status) return status;
+    if (category && !v->column->classes)
+        status = lg_frame_classes(d->frame, &d->arena, v->column, &v->classes, error);
+    else v->classes = v->column->classes;
+    if (status) return status;
     if (category) {
-        v->n_levels = v->column->n_levels - v->column->has_missing;
+        v->n_levels = v->column->n_levels;
         v->first_level = d->n_levels;
         d->n_levels += v->n_levels;
     }
@@ -64,6 +68,7 @@ static lg_status set_references(lg_design *d, const lg_regress_options *o, lg_er
             for (size_t l = 0; l < v->n_levels; l++)
                 if (strcmp(lg_variable_level(v, l), sign + 1) == 0) {
                     v->reference = l;
+                    v->chosen = true;
                     found = true;
                 }
         }
@@ -100,7 +105,7 @@ static lg_status make_term(lg_design *d, const lg_formula_term *t, const size_t 
                            lg_design_term *term, lg_error *error) {
     const lg_formula *f = &d->formula;
     term->n_factors = t->n;
-    term->n_cells = 1;
+    term->n_cells = term->n_combinations = 1;
     for (size_t i = 0; i < t->n; i++) {
         const lg_formula_atom *atom = &f->atoms[t->atoms[i]];
         size_t v = variable_of[t->atoms[i]];
@@ -121,13 +126,16 @@ static lg_status make_term(lg_design *d, const lg_formula_term *t, const size_t 
         term->contrast[term->n_categories] = contrast;
         term->categories[term->n_categories++] = v;
         size_t n = d->variables[v].n_levels - (contrast && d->variables[v].n_levels);
-        if (!lg_multiply(term->n_cells, n, &term->n_cells) || term->n_cells > MAX_CELLS)
+        if (!lg_multiply(term->n_cells, n, &term->n_cells) ||
+            !lg_multiply(term->n_combinations, d->variables[v].n_levels, &term->n_combinations) ||
+            term->n_combinations > MAX_CELLS)
             return lg_fail(error, LG_USAGE, "the product of '%s' with other categories has too many columns",
                            atom->text);
     }
     term->gram = lg_arena_alloc(&d->arena, (term->n_cells + 1) * sizeof *term->gram);
     term->counts = lg_arena_alloc(&d->arena, (term->n_cells + 1) * sizeof *term->counts);
-    return term->gram && term->counts ? LG_OK : lg_fail_memory(error);
+    term->combinations = lg_arena_alloc(&d->arena, (term->n_combinations + 1) * sizeof *term->combinations);
+    return term->gram && term->counts && term->combinations ? LG_OK : lg_fail_memory(error);
 }
 
 static lg_status read_formula(lg_design *d, const lg_regress_options *o, lg_error *error) {
@@ -238,7 +246,7 @@ typedef struct finding {
 static void look_at_numbers(const double *values, size_t n, double *largest, bool *whole) {
     for (size_t i = 0; i < n; i++) {
         double size = fabs(values[i]);
-        if (size > *largest) *largest = size;
+        if (!(size <= *largest)) *largest = size < INFINITY ? size : (double)INFINITY; /* NAN too */
         if (size > 0x1p52 || values[i] != trunc(values[i])) *whole = false;
     }
 }
@@ -258,10 +266,9 @@ static void look_at_block(const lg_design *d, finding *f) {
         look_at_numbers(l->product, n, &f->largest[t], &f->whole[t]);
         if (term->n_categories)
             for (size_t i = 0; i < n; i++) {
-                uint32_t cell = lg_loader_cell(l, term, i);
-                if (cell != LG_REGRESS_NONE && l->product[i] != 0) f->counts[cells + cell]++;
+                if (l->product[i] != 0) f->counts[cells + lg_loader_combination(l, term, i)]++;
             }
-        cells += term->n_cells;
+        cells += term->n_combinations;
     }
     f->n += n;
 }
@@ -269,7 +276,7 @@ static void look_at_block(const lg_design *d, finding *f) {
 static lg_status look(lg_design *d, unsigned threads, const lg_monitor *monitor, lg_error *error) {
     const size_t n_left = d->n_variables + LG_N_LEFT;
     size_t cells = 0;
-    for (size_t t = 0; t < d->n_terms; t++) cells += d->terms[t].n_cells;
+    for (size_t t = 0; t < d->n_terms; t++) cells += d->terms[t].n_combinations;
     finding *found = calloc(threads, sizeof *found);
     lg_status status = found ? LG_OK : lg_fail_memory(error);
     d->left_out = lg_arena_alloc(&d->arena, n_left * sizeof *d->left_out);
@@ -316,7 +323,8 @@ static lg_status look(lg_design *d, unsigned threads, const lg_monitor *monitor,
         for (size_t t = 0; t < d->n_terms; t++) {
             d->terms[t].largest = fmax(d->terms[t].largest, f->largest[t]);
             d->terms[t].whole = d->terms[t].whole && f->whole[t];
-            for (size_t c = 0; c < d->terms[t].n_cells; c++) d->terms[t].counts[c] += f->counts[cell++];
+            for (size_t c = 0; c < d->terms[t].n_combinations; c++)
+                d->terms[t].combinations[c] += f->counts[cell++];
         }
         d->y_largest = fmax(d->y_largest, f->largest[d->n_terms]);
         d->y_whole = d->y_whole && f->whole[d->n_terms];
@@ -354,8 +362,44 @@ static int exponent_of(double largest) {
     return exponent;
 }
 
+/* Tags declare many levels: of those, the first one that occurs is the reference, unless another was asked
+   for. A table's first level is the one that its author put first. */
+static void choose_references(lg_design *d) {
+    for (size_t v = 1; v < d->n_variables && d->frame->tokens; v++) {
+        lg_variable *variable = &d->variables[v];
+        if (!variable->category || variable->chosen) continue;
+        variable->reference = variable->n_levels;
+        for (size_t t = 0; t < d->n_terms; t++) {
+            const lg_design_term *term = &d->terms[t];
+            size_t radix = 1;
+            for (size_t c = 0; c < term->n_categories; c++) {
+                for (size_t i = 0; i < term->n_combinations && term->categories[c] == v; i++) {
+                    size_t level = i / radix % variable->n_levels;
+                    if (term->combinations[i] && level < variable->reference) variable->reference = level;
+                }
+                radix *= d->variables[term->categories[c]].n_levels;
+            }
+        }
+        if (variable->reference == variable->n_levels) variable->reference = 0;
+    }
+}
+
+static void count_cells(const lg_design *d, lg_design_term *term) {
+    size_t levels[LG_FORMULA_DEGREE];
+    for (size_t cell = 0; cell < term->n_cells; cell++) {
+        size_t at = 0, radix = 1;
+        levels_of_cell(d, term, cell, levels);
+        for (size_t c = 0; c < term->n_categories; c++) {
+            at += radix * levels[c];
+            radix *= d->variables[term->categories[c]].n_levels;
+        }
+        term->counts[cell] = term->combinations[at];
+    }
+}
+
 static lg_status number_columns(lg_design *d, lg_error *error) {
     size_t n = d->formula.intercept;
+    choose_references(d);
     for (size_t t = 0; t < d->n_terms; t++) {
         d->terms[t].first = n;
         n += d->terms[t].n_cells;
@@ -368,7 +412,13 @@ static lg_status number_columns(lg_design *d, lg_error *error) {
     size_t next = 1, sparse = dense + 1;
     for (size_t t = 0; t < d->n_terms; t++) {
         lg_design_term *term = &d->terms[t];
+        if (!(term->largest < INFINITY)) {
+            return lg_fail(error, LG_BAD_INPUT,
+                           "a power or product of '%s' is too large for a double: scale it",
+                           d->variables[term->numbers[0]].name);
+        }
         term->exponent = exponent_of(term->largest);
+        if (term->n_categories) count_cells(d, term);
         for (size_t c = 0; c < term->n_cells; c++) {
             bool empty = term->n_categories ? !term->counts[c] : !(term->largest > 0);
             /* an empty numeric column keeps its place: its zeros are no trouble */

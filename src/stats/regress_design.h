@@ -16,6 +16,8 @@ typedef struct lg_variable {
     const lg_column *column;
     bool category;
     size_t n_levels, reference; /* of a category */
+    bool chosen;                /* the reference was asked for */
+    const uint8_t *classes;     /* [n_levels] lg_level_class; NULL: by the names */
     size_t first_level;         /* where its levels lie among those of all categories */
 } lg_variable;
 
@@ -28,6 +30,8 @@ typedef struct lg_design_term {
     size_t n_cells;                             /* columns */
     size_t first;                               /* column of the design */
     uint32_t *gram;                             /* [n_cells] column of the Gram matrix, NONE: empty */
+    size_t n_combinations;                      /* of all levels of its categories, the first one's fastest */
+    uint64_t *combinations;                     /* [n_combinations] used rows where it is not 0 */
     uint64_t *counts;                           /* [n_cells] used rows where it is not 0 */
     int exponent;                               /* values are scaled by 2^-exponent */
     double largest;                             /* absolute value of its numbers */

@@ -19,6 +19,7 @@ lg_status lg_frame_create(lg_frame **frame, lg_error *error) {
 
 void lg_frame_free(lg_frame *frame) {
     if (!frame) return;
+    lg_token_source_close(frame->token_source);
     for (size_t i = 0; i < frame->n_tables; i++) lg_table_close(frame->tables[i]);
     for (size_t i = 0; i < frame->n_blocks; i++) free(frame->blocks[i]);
     free(frame->tables);
@@ -61,8 +62,12 @@ lg_status lg_frame_put_input(lg_frame *frame, const char *name, const char *iden
 static void list_names(const lg_frame *frame, char *list, size_t size) {
     size_t used = 0;
     list[0] = '\0';
-    for (size_t i = 0; i < frame->n_columns; i++) {
-        int n = snprintf(list + used, size - used, "%s%s", i ? ", " : "", frame->columns[i].name);
+    for (size_t i = 0;; i++) {
+        const size_t n_columns = frame->n_columns;
+        const char *name = i < n_columns   ? frame->columns[i].name
+                           : frame->tokens ? frame->tokens->name(frame->tokens->context, i - n_columns)
+                                           : NULL;
+        int n = name ? snprintf(list + used, size - used, "%s%s", i ? ", " : "", name) : -1;
         if (n < 0 || (size_t)n >= size - used) {
             list[used] = '\0';
             return;
@@ -71,7 +76,39 @@ static void list_names(const lg_frame *frame, char *list, size_t size) {
     }
 }
 
-lg_status lg_frame_find(const lg_frame *frame, const char *name, const lg_column **column, lg_error *error) {
+/* A column of the tokens. */
+static lg_status find_token_column(const lg_frame *frame, const char *name, lg_arena *arena,
+                                   const lg_column **column, lg_error *error) {
+    const lg_query_source *source = frame->tokens;
+    lg_query_column q;
+    bool found;
+    lg_status status = source->find(source->context, name, NULL, &q, &found, error);
+    if (status || !found) return status;
+    if (q.type == LG_QUERY_TEXT)
+        return lg_fail(error, LG_USAGE, "'%s' is a text: make a number of it, as --define 'NAME=%s = the'",
+                       name, name);
+    lg_column *c = lg_arena_alloc(arena, sizeof *c);
+    if (!c) return lg_fail_memory(error);
+    *c = (lg_column){.name = lg_arena_copy(arena, name, strlen(name)),
+                     .from = "the dataset",
+                     .count = frame->n_tokens,
+                     .dtype = q.values                      ? q.dtype
+                              : q.type == LG_QUERY_CATEGORY ? LG_U32
+                                                            : LG_F64,
+                     .values = q.values,
+                     .levels = q.type == LG_QUERY_CATEGORY ? q.levels : NULL,
+                     .n_levels = q.n_levels,
+                     .has_missing = q.has_missing,
+                     .source = source,
+                     .handle = q.handle};
+    if (!c->name) return lg_fail_memory(error);
+    *column = c;
+    return LG_OK;
+}
+
+lg_status lg_frame_find(const lg_frame *frame, const char *name, lg_arena *arena, const lg_column **column,
+                        lg_error *error) {
+    lg_status status = LG_OK;
     *column = NULL;
     for (size_t i = 0; i < frame->n_columns; i++) {
         const lg_column *c = &frame->columns[i];
@@ -82,10 +119,13 @@ lg_status lg_frame_find(const lg_frame *frame, const char *name, const lg_column
                            (*column)->from, c->from, name);
         *column = c;
     }
-    if (*column) return LG_OK;
+    if (!*column && frame->tokens) status = find_token_column(frame, name, arena, column, error);
+    if (*column || status) return status;
     char list[600];
     list_names(frame, list, sizeof list);
-    return lg_fail(error, LG_USAGE, "there is no column '%s'; there are %s", name, list);
+    return lg_fail(error, LG_USAGE, "there is no column '%s'; there are %s%s%s", name, list,
+                   frame->tokens && frame->tokens->more ? " " : "",
+                   frame->tokens && frame->tokens->more ? frame->tokens->more : "");
 }
 
 /* ---- safetensors ---- */
@@ -252,7 +292,7 @@ void lg_column_numbers(const lg_column *c, const lg_query_session *session, cons
         return;
     }
     if (!c->values) {
-        c->compute(c->context, first, n, out);
+        c->source->read(c->source->context, c->handle, first, n, out, NULL); /* numbers: cannot fail */
         return;
     }
     switch (c->dtype) {
@@ -302,10 +342,11 @@ void lg_column_numbers(const lg_column *c, const lg_query_session *session, cons
 void lg_column_levels(const lg_column *c, const lg_query_session *session, const uint32_t *rows, size_t first,
                       size_t n, uint32_t *out) {
     if (c->queried) memcpy(out, lg_query_levels(session, c->item), n * sizeof *out);
+    else if (!c->values) c->source->read(c->source->context, c->handle, first, n, out, NULL);
     else if (c->dtype == LG_U8) READ(uint8_t, );
     else if (c->dtype == LG_U16) READ(uint16_t, );
     else READ(uint32_t, );
     if (c->has_missing)
         for (size_t i = 0; i < n; i++)
-            if (out[i] == c->n_levels - 1) out[i] = UINT32_MAX;
+            if (out[i] >= c->n_levels) out[i] = UINT32_MAX;
 }

@@ -1,11 +1,11 @@
 /* Clusters and absorbed groups: numbered by first appearance, and an order of rows that keeps each together.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "stats/regress_design_internal.h"
 
 #define NONE LG_REGRESS_NONE
@@ -44,6 +44,13 @@ static uint32_t number_of(numbering *m, uint64_t key) {
     return m->slots[at] - 1;
 }
 
+static uint64_t key_of(double value) {
+    uint64_t key;
+    value = value == 0 ? 0 : value; /* -0 is 0 */
+    memcpy(&key, &value, sizeof key);
+    return key;
+}
+
 /* Bits that are the same for equal values, UINT64_MAX for a missing one. */
 static void read_keys(const lg_column *c, size_t first, size_t n, uint64_t *keys, double *numbers,
                       uint32_t *levels) {
@@ -55,9 +62,7 @@ static void read_keys(const lg_column *c, size_t first, size_t n, uint64_t *keys
     } else {
         lg_column_numbers(c, NULL, NULL, first, n, numbers);
         for (size_t i = 0; i < n; i++) {
-            double value = numbers[i] == 0 ? 0 : numbers[i]; /* -0 is 0 */
-            memcpy(&keys[i], &value, sizeof value);
-            if (!isfinite(value)) keys[i] = UINT64_MAX;
+            keys[i] = isfinite(numbers[i]) ? key_of(numbers[i]) : UINT64_MAX;
         }
     }
 }
@@ -160,9 +165,8 @@ static lg_status order_rows(lg_design *d, lg_error *error) {
 
 lg_status lg_design_group(lg_design *d, lg_error *error) {
     bool clusters_in_pieces = false, groups_in_pieces = false;
-    const bool same = d->absorb == d->cluster;
     lg_status status = d->cluster && d->cluster->queried ? lg_design_store(d, &d->cluster, error) : LG_OK;
-    if (!status && same) d->absorb = d->cluster;
+    if (d->absorb && d->cluster && strcmp(d->absorb->name, d->cluster->name) == 0) d->absorb = d->cluster;
     if (!status && d->absorb && d->absorb->queried) status = lg_design_store(d, &d->absorb, error);
     if (!status && d->cluster)
         status = number_values(d, d->cluster, &d->cluster_codes, &d->n_clusters, &clusters_in_pieces, error);
@@ -204,91 +208,81 @@ lg_status lg_design_cut(lg_design *d, size_t rows, bool grouped, lg_error *error
 
 /* ---- categories of numbers ---- */
 
+enum { MAX_LEVELS = 20000 };
+
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
+/* CODES [rows] of the values of C by first appearance, NONE for missing ones. */
+static lg_status code_numbers(const lg_column *c, numbering *m, uint32_t *codes, lg_error *error) {
+    double block[LG_REGRESS_BLOCK];
+    for (size_t first = 0; first < c->count; first += LG_REGRESS_BLOCK) {
+        size_t n = c->count - first < LG_REGRESS_BLOCK ? c->count - first : LG_REGRESS_BLOCK;
+        lg_column_numbers(c, NULL, NULL, first, n, block);
+        for (size_t i = 0; i < n; i++) {
+            codes[first + i] = NONE;
+            if (!isfinite(block[i])) continue;
+            codes[first + i] = number_of(m, key_of(block[i]));
+            if (codes[first + i] == NONE) return lg_fail_memory(error);
+            if (m->n > MAX_LEVELS)
+                return lg_fail(error, LG_USAGE, "factor(%s) has more than %d values", c->name, MAX_LEVELS);
+        }
+    }
+    return LG_OK;
+}
+
+/* Names LEVELS [n] by the values of M in their order; TO [n]: which each code becomes. */
+static lg_status order_numbers(const numbering *m, lg_arena *arena, const char **levels, uint32_t *to,
+                               lg_error *error) {
+    double *values = lg_alloc(m->n + 1, sizeof *values);
+    if (!values) return lg_fail_memory(error);
+    if (m->n) memcpy(values, m->keys, m->n * sizeof *values);
+    qsort(values, m->n, sizeof *values, by_value);
+    lg_status status = LG_OK;
+    for (size_t i = 0; i < m->n && !status; i++) {
+        lg_text name = {0};
+        lg_json_writer w = {.out = &name}; /* the fewest digits */
+        lg_json_put_double(&w, values[i]);
+        levels[i] = name.failed ? NULL : lg_arena_copy(arena, name.data, name.length);
+        if (!levels[i]) status = lg_fail_memory(error);
+        lg_text_free(&name);
+        to[m->slots[slot_of(m, key_of(values[i]))] - 1] = (uint32_t)i;
+    }
+    free(values);
+    return status;
+}
+
 lg_status lg_design_number_levels(lg_design *d, lg_variable *v, lg_error *error) {
-    enum { MAX_LEVELS = 20000, STEP = 256 };
     const lg_column *from = v->column;
     numbering m = {0};
-    double block[STEP], *values = NULL;
-    const char **levels = NULL;
-    lg_status status = LG_OK;
+    uint32_t *codes = lg_alloc(from->count + 1, sizeof *codes), *to = NULL;
     lg_column *c = lg_arena_alloc(&d->arena, sizeof *c);
-    uint32_t *codes = lg_alloc(from->count + 1, sizeof *codes);
-    if (!c || !codes) status = lg_fail_memory(error);
-    for (size_t first = 0; first < from->count && !status; first += STEP) {
-        size_t n = from->count - first < STEP ? from->count - first : STEP;
-        lg_column_numbers(from, NULL, NULL, first, n, block);
-        for (size_t i = 0; i < n && !status; i++) {
-            uint64_t key;
-            double value = block[i] == 0 ? 0 : block[i];
-            memcpy(&key, &value, sizeof key);
-            codes[first + i] = isfinite(value) ? number_of(&m, key) : NONE;
-            if (isfinite(value) && codes[first + i] == NONE) status = lg_fail_memory(error);
-            if (m.n > MAX_LEVELS)
-                status = lg_fail(error, LG_USAGE, "factor(%s) has more than %d values", v->name, MAX_LEVELS);
-        }
-    }
-    /* values in order, then what each code becomes */
+    const char **levels = NULL;
+    lg_status status = codes && c ? code_numbers(from, &m, codes, error) : lg_fail_memory(error);
     if (!status) {
-        values = lg_alloc(m.n + 1, sizeof *values);
+        to = lg_alloc(m.n + 1, sizeof *to);
         levels = lg_arena_alloc(&d->arena, (m.n + 1) * sizeof *levels);
-        if (levels) levels[m.n] = ""; /* stands for no value */
-        if (!values || !levels) status = lg_fail_memory(error);
+        status = to && levels ? order_numbers(&m, &d->arena, levels, to, error) : lg_fail_memory(error);
     }
-    if (!status) {
-        if (m.n) memcpy(values, m.keys, m.n * sizeof *values);
-        qsort(values, m.n, sizeof *values, by_value);
-        for (size_t i = 0; i < m.n && !status; i++) {
-            char name[32];
-            uint64_t key;
-            int length = snprintf(name, sizeof name, "%.17g", values[i]);
-            if (strtod(name, NULL) == values[i])
-                for (int digits = 1; digits < 17; digits++) {
-                    char shorter[32];
-                    int n = snprintf(shorter, sizeof shorter, "%.*g", digits, values[i]);
-                    if (strtod(shorter, NULL) != values[i]) continue;
-                    memcpy(name, shorter, (size_t)n + 1);
-                    length = n;
-                    break;
-                }
-            memcpy(&key, &values[i], sizeof key);
-            m.keys[m.slots[slot_of(&m, key)] - 1] = key; /* unchanged; found for its number */
-            levels[i] = lg_arena_copy(&d->arena, name, (size_t)length);
-            if (!levels[i]) status = lg_fail_memory(error);
-        }
-    }
-    if (!status) {
-        uint32_t *to = lg_alloc(m.n + 1, sizeof *to);
-        if (!to) status = lg_fail_memory(error);
-        for (size_t i = 0; i < m.n && to; i++) {
-            uint64_t key;
-            memcpy(&key, &values[i], sizeof key);
-            to[m.slots[slot_of(&m, key)] - 1] = (uint32_t)i;
-        }
-        for (size_t i = 0; i < from->count && to; i++)
-            codes[i] = codes[i] == NONE ? (uint32_t)m.n : to[codes[i]];
-        free(to);
-    }
-    if (!status) {
-        *c = (lg_column){.name = from->name,
-                         .from = from->from,
-                         .count = from->count,
-                         .dtype = LG_U32,
-                         .values = codes,
-                         .levels = levels,
-                         .n_levels = m.n + 1,
-                         .has_missing = true};
-        v->column = c;
-        status = lg_frame_own(d->frame, codes, error);
-        codes = NULL;
-    }
-    free(codes);
-    free(values);
     free(m.keys);
     free(m.slots);
-    return status;
+    if (status) {
+        free(codes);
+        free(to);
+        return status;
+    }
+    for (size_t i = 0; i < from->count; i++) codes[i] = codes[i] == NONE ? NONE : to[codes[i]];
+    free(to);
+    *c = (lg_column){.name = from->name,
+                     .from = from->from,
+                     .count = from->count,
+                     .dtype = LG_U32,
+                     .values = codes,
+                     .levels = levels,
+                     .n_levels = m.n,
+                     .has_missing = true};
+    v->column = c;
+    return lg_frame_own(d->frame, codes, error);
 }

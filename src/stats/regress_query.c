@@ -5,6 +5,27 @@
 #include "base/error.h"
 #include "stats/regress_design_internal.h"
 
+lg_status lg_frame_put_definition(lg_frame *frame, const char *name, const char *text, bool built_in,
+                                  lg_error *error) {
+    if (!lg_reserve(&frame->definitions, &frame->definitions_room, frame->n_definitions + 1,
+                    sizeof *frame->definitions))
+        return lg_fail_memory(error);
+    lg_definition put = {lg_arena_copy(&frame->arena, name, strlen(name)),
+                         lg_arena_copy(&frame->arena, text, strlen(text)), built_in};
+    if (!put.name || !put.text) return lg_fail_memory(error);
+    for (size_t i = 0; i < frame->n_definitions; i++) {
+        lg_definition *d = &frame->definitions[i];
+        if (strcmp(d->name, put.name) != 0) continue;
+        if (built_in) return LG_OK;
+        if (!d->built_in) return lg_fail(error, LG_USAGE, "'%s' is defined twice", d->name);
+        /* the built-in one goes, and the new one comes where the user put it */
+        memmove(d, d + 1, (--frame->n_definitions - i) * sizeof *d);
+        break;
+    }
+    frame->definitions[frame->n_definitions++] = put;
+    return LG_OK;
+}
+
 lg_status lg_frame_define(lg_frame *frame, const char *text, lg_error *error) {
     const char *sign = strchr(text, '=');
     size_t length = sign ? (size_t)(sign - text) : 0;
@@ -16,53 +37,35 @@ lg_status lg_frame_define(lg_frame *frame, const char *text, lg_error *error) {
         if (strchr(" \t()[]{}<>=!,;:+-*/^~'\"`", text[i]))
             return lg_fail(error, LG_USAGE, "'%.*s' is no name for a definition: letters, digits and _ are",
                            (int)length, text);
-    if (!lg_reserve(&frame->definitions, &frame->definitions_room, frame->n_definitions + 1,
-                    sizeof *frame->definitions))
-        return lg_fail_memory(error);
-    lg_definition *d = &frame->definitions[frame->n_definitions];
-    d->name = lg_arena_copy(&frame->arena, text, length);
-    d->text = lg_arena_copy(&frame->arena, sign + 1, strlen(sign + 1));
-    if (!d->name || !d->text) return lg_fail_memory(error);
-    for (size_t i = 0; i < frame->n_definitions; i++)
-        if (strcmp(frame->definitions[i].name, d->name) == 0)
-            return lg_fail(error, LG_USAGE, "'%s' is defined twice", d->name);
-    frame->n_definitions++;
-    return LG_OK;
+    char *name = strndup(text, length);
+    if (!name) return lg_fail_memory(error);
+    lg_status status = lg_frame_put_definition(frame, name, sign + 1, false, error);
+    free(name);
+    return status;
 }
 
 /* ---- the frame as a source ---- */
 
 static const char *source_name(const void *context, size_t i) {
     const lg_frame *frame = context;
-    return i < frame->n_columns ? frame->columns[i].name : NULL;
+    if (i < frame->n_columns) return frame->columns[i].name;
+    return frame->tokens ? frame->tokens->name(frame->tokens->context, i - frame->n_columns) : NULL;
 }
 
 static const char *source_argument(const void *context, const char *name, size_t i) {
     const lg_frame *frame = context;
-    size_t length = strlen(name);
-    for (size_t c = 0; c < frame->n_columns; c++) { /* columns like "loss(a)" */
-        const char *other = frame->columns[c].name;
-        if (strncmp(other, name, length) != 0 || other[length] != '(') continue;
-        if (i-- == 0) return other + length + 1;
-    }
-    return NULL;
+    return frame->tokens ? frame->tokens->argument(frame->tokens->context, name, i) : NULL;
 }
 
-static bool is_named(const char *column, const char *name, const char *argument) {
-    if (!argument) return strcmp(column, name) == 0;
-    size_t n = strlen(name), m = strlen(argument);
-    return strncmp(column, name, n) == 0 && column[n] == '(' && strncmp(column + n + 1, argument, m) == 0 &&
-           strcmp(column + n + 1 + m, ")") == 0;
-}
-
+/* Handles: twice the index of a column of the frame, or twice that of the tokens and 1. */
 static lg_status source_find(const void *context, const char *name, const char *argument,
                              lg_query_column *column, bool *found, lg_error *error) {
     const lg_frame *frame = context;
     *found = false;
-    for (size_t i = 0; i < frame->n_columns; i++) {
+    for (size_t i = 0; i < frame->n_columns && !argument; i++) {
         const lg_column *c = &frame->columns[i];
-        if (!is_named(c->name, name, argument)) continue;
-        if (*found) return lg_frame_find(frame, c->name, &c, error); /* which says that there are two */
+        if (strcmp(c->name, name) != 0) continue;
+        if (*found) return lg_frame_find(frame, name, NULL, &c, error); /* which says that there are two */
         *found = true;
         const bool direct = c->dtype != LG_F16 && c->dtype != LG_BF16;
         *column = (lg_query_column){.type = c->levels ? LG_QUERY_CATEGORY : LG_QUERY_NUMBER,
@@ -70,16 +73,20 @@ static lg_status source_find(const void *context, const char *name, const char *
                                     .dtype = c->dtype,
                                     .levels = c->levels,
                                     .n_levels = c->n_levels,
-                                    .handle = i};
+                                    .has_missing = c->has_missing,
+                                    .handle = 2 * i};
     }
-    return LG_OK;
+    if (*found || !frame->tokens) return LG_OK;
+    lg_status status = frame->tokens->find(frame->tokens->context, name, argument, column, found, error);
+    column->handle = 2 * column->handle + 1;
+    return status;
 }
 
 static lg_status source_read(const void *context, size_t handle, size_t first, size_t n, void *out,
                              lg_error *error) {
     const lg_frame *frame = context;
-    (void)error;
-    lg_column_numbers(&frame->columns[handle], NULL, NULL, first, n, out);
+    if (handle & 1) return frame->tokens->read(frame->tokens->context, handle / 2, first, n, out, error);
+    lg_column_numbers(&frame->columns[handle / 2], NULL, NULL, first, n, out);
     return LG_OK;
 }
 
@@ -117,7 +124,8 @@ static lg_status check_lengths(lg_design *d, lg_error *error) {
                            c->count, first->name, first->count);
         first = c;
     }
-    for (size_t i = 0; i < d->n_computed; i++) d->computed[i].count = first ? first->count : SIZE_MAX;
+    size_t count = first ? first->count : d->frame->tokens ? d->frame->n_tokens : SIZE_MAX;
+    for (size_t i = 0; i < d->n_computed; i++) d->computed[i].count = count;
     return LG_OK;
 }
 
@@ -126,11 +134,7 @@ static void describe_item(lg_design *d, size_t item, const char *name, lg_column
     if (lg_query_type_of(d->query, item) != LG_QUERY_CATEGORY) return;
     c->dtype = LG_U32;
     c->levels = lg_query_levels_of(d->query, item, &c->n_levels);
-    for (size_t i = 0; i < d->frame->n_columns; i++) { /* what is known of the category itself */
-        if (d->frame->columns[i].levels != c->levels) continue;
-        c->has_missing = d->frame->columns[i].has_missing;
-        c->classes = d->frame->columns[i].classes;
-    }
+    c->has_missing = true; /* perhaps */
 }
 
 lg_status lg_design_compile(lg_design *d, const lg_regress_options *o, lg_error *error) {
@@ -141,7 +145,8 @@ lg_status lg_design_compile(lg_design *d, const lg_regress_options *o, lg_error 
                                     .name = source_name,
                                     .argument = source_argument,
                                     .find = source_find,
-                                    .read = source_read};
+                                    .read = source_read,
+                                    .more = frame->tokens ? frame->tokens->more : NULL};
     lg_query_item *items = calloc(most, sizeof *items);
     d->computed = lg_arena_alloc(&d->arena, most * sizeof *d->computed);
     lg_status status = items && d->computed ? LG_OK : lg_fail_memory(error);
@@ -181,13 +186,13 @@ lg_status lg_design_compile(lg_design *d, const lg_regress_options *o, lg_error 
     return status;
 }
 
-lg_status lg_design_find(const lg_design *d, const char *text, const lg_column **column, lg_error *error) {
+lg_status lg_design_find(lg_design *d, const char *text, const lg_column **column, lg_error *error) {
     for (size_t i = 0; i < d->n_computed; i++)
         if (&d->computed[i] != d->where && strcmp(d->computed[i].name, text) == 0) {
             *column = &d->computed[i];
             return LG_OK;
         }
-    return lg_frame_find(d->frame, text, column, error);
+    return lg_frame_find(d->frame, text, &d->arena, column, error);
 }
 
 /* ---- all values at once ---- */

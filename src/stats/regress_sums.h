@@ -55,8 +55,10 @@ static inline dd lg_gram_at(const lg_gram *g, size_t i, size_t j) {
 /* Two classes of a category's levels, whose raw means are compared. */
 typedef struct lg_class_pair {
     size_t variable;
-    const uint8_t *class_of;   /* [n_levels of the variable] 0, 1, or 2: neither */
-    double mean[3], weight[3]; /* of the outcome (scaled); sums of weights */
+    const char *name, *first, *second; /* of the contrast, and its classes */
+    bool single;                       /* the classes are single levels */
+    const uint8_t *class_of;           /* [n_levels of the variable] 0, 1, or 2: neither */
+    double mean[3], weight[3];         /* of the outcome (scaled); sums of weights */
 } lg_class_pair;
 
 typedef struct lg_residuals {
