@@ -132,7 +132,7 @@ int main(void) {
                                 .n_tokens = TOKENS,
                                 .nll = nll[m],
                                 .context = context};
-    lg_gap_options options = {0};
+    lg_gap_options options = {.threads = 1};
     lg_gap *gap;
     start = seconds();
     if (lg_gap_compute(&data, scores, 2, tags_path, &options, &gap, &error)) stop(error.message);

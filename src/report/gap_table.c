@@ -239,8 +239,8 @@ static void print_more(const view *v, const char *name, size_t column, size_t n)
     lg_grid_put(&grid, LG_INK_HEAD, name);
     put_heads(&grid, (const char *const[]){"median", "improved", "trimmed", NULL});
     if (about->has_text) put_heads(&grid, (const char *const[]){"by bytes", NULL});
-    put_heads(&grid,
-              (const char *const[]){"documents", "domains", "p", "p adj.", "p Wilcoxon", "detectable", NULL});
+    put_heads(&grid, (const char *const[]){"by docs", "by domains", "p", "p adj.", "p Wilcoxon", "detectable",
+                                           NULL});
     if (about->bootstrap) put_heads(&grid, (const char *const[]){"bootstrap", NULL});
     lg_grid_end_row(&grid);
     for (size_t i = 0; i < n; i++) {
@@ -262,6 +262,24 @@ static void print_more(const view *v, const char *name, size_t column, size_t n)
     lg_text_puts(v->out, "\n");
     lg_grid_print(&grid, v->style->color, v->out);
     lg_grid_free(&grid);
+}
+
+static const char *reason_of(const view *v, size_t i) {
+    const lg_gap_contrast *row = lg_gap_contrast_at(v->gap, i);
+    bool own = strcmp(row->model_a, v->model_a) == 0 && strcmp(row->model_b, v->model_b) == 0;
+    return own && isnan(row->estimate) ? row->note : NULL;
+}
+
+/* Why contrasts could not be made, each reason once. */
+static void print_reasons(const view *v) {
+    size_t n = lg_gap_n_contrasts(v->gap);
+    for (size_t i = 0; i < n; i++) {
+        const char *reason = reason_of(v, i);
+        bool told = false;
+        for (size_t k = 0; k < i && reason && !told; k++)
+            told = reason_of(v, k) && strcmp(reason_of(v, k), reason) == 0;
+        if (reason && !told) lg_text_printf(v->out, "-: %s.\n", reason);
+    }
 }
 
 /* The contrasts of a view: a line each. */
@@ -313,6 +331,7 @@ static void print_contrasts(const view *v) {
     }
     v->out->failed |= grid.failed;
     lg_grid_free(&grid);
+    print_reasons(v);
 }
 
 /* ---- sections ---- */

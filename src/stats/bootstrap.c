@@ -61,10 +61,14 @@ lg_status lg_bootstrap_run(const lg_bootstrap *b, const lg_bootstrap_group *grou
         return lg_fail_memory(error);
     double *weights = lg_alloc(bytes, threads);
     if (!weights) return lg_fail_memory(error);
+    if (threads == 1) { /* without a team, whose making cannot fail softly */
+        for (size_t k = 0; k < blocks; k++) run_block(b, groups, n_groups, k * LANES, weights, means);
+    } else {
 #pragma omp parallel for schedule(static) num_threads((int)threads)
-    for (unsigned t = 0; t < threads; t++)
-        for (size_t k = t; k < blocks; k += threads)
-            run_block(b, groups, n_groups, k * LANES, weights + t * row, means);
+        for (unsigned t = 0; t < threads; t++)
+            for (size_t k = t; k < blocks; k += threads)
+                run_block(b, groups, n_groups, k * LANES, weights + t * row, means);
+    }
     free(weights);
     return LG_OK;
 }

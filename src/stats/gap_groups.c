@@ -395,6 +395,11 @@ lg_status gap_order(collector *c, lg_error *error) {
     size_t threads = c->threads < tasks ? c->threads : tasks;
     if (threads > most) threads = most;
     bool failed = false;
+    if (threads == 1) { /* without a team, whose making cannot fail softly */
+        for (size_t t = 0; t < tasks && !failed; t++)
+            failed = !order_grouping(c, t / c->n_pairs, t % c->n_pairs);
+        return failed ? lg_fail_memory(error) : LG_OK;
+    }
 #pragma omp parallel for schedule(dynamic) num_threads((int)threads) reduction(|| : failed)
     for (size_t t = 0; t < tasks; t++) failed = failed || !order_grouping(c, t / c->n_pairs, t % c->n_pairs);
     return failed ? lg_fail_memory(error) : LG_OK;

@@ -64,6 +64,11 @@ sed 1q out/gap.csv >x && sed 1q one/gap.csv >y && check cmp out/gap.csv one/gap.
 check cmp mine.txt out/gap.txt
 check cmp mine.csv out/gap.csv
 "$LOSSGAP" gap out/scores-transformer-last.safetensors out/scores-hybrid-last.safetensors --data out/data.safetensors \
+    --tags out/tags.safetensors --view content -o view.json >view.txt || fail 'gap --view'
+check grep -q '"class":"content - function"' view.json
+check test "$(wc -l <view-contrasts.csv)" -eq "$(($(grep -c 'content - function' view.json) + 1))"
+check grep -q 'content - function' view.txt
+"$LOSSGAP" gap out/scores-transformer-last.safetensors out/scores-hybrid-last.safetensors --data out/data.safetensors \
     --tags out/tags.safetensors --by delimiter,domain --json >by.json || fail 'gap --by'
 check grep -q '"delimiter":"open.round","domain":"python"' by.json
 check grep -q '"delimiter":"\*","domain":"python"' by.json

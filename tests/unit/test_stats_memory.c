@@ -36,7 +36,8 @@ static lg_status run_gap_where(void *context, lg_error *error) {
 }
 
 static lg_status run_gap(void *context, lg_error *error) {
-    lg_gap_options options = {.command = "test"};
+    static const char *const by[] = {"domain", "class", "delimiter"};
+    lg_gap_options options = {.by = by, .n_by = 3, .threads = 1, .command = "test"};
     lg_gap *gap;
     char *json = NULL, *csv = NULL, *table = NULL;
     size_t length;
@@ -50,6 +51,32 @@ static lg_status run_gap(void *context, lg_error *error) {
     free(csv);
     free(table);
     lg_gap_free(gap);
+    return status;
+}
+
+static lg_status run_view(void *context, lg_error *error) {
+    lg_gap_options options = {.view = "content", .bootstrap = 16, .threads = 1, .command = "test"};
+    lg_gap *gap;
+    char *json = NULL, *csv = NULL, *table = NULL;
+    size_t length;
+    lg_table_style style = {.full = true};
+    lg_status status = lg_gap_compute(&data, scores, 2, context, &options, &gap, error);
+    if (status) return status;
+    status = lg_gap_json(gap, &json, &length, error);
+    if (!status) status = lg_gap_contrasts_csv(gap, &csv, &length, error);
+    if (!status) status = lg_gap_table(gap, &style, &table, &length, error);
+    free(json);
+    free(csv);
+    free(table);
+    lg_gap_free(gap);
+    return status;
+}
+
+static lg_status run_vocabulary(void *context, lg_error *error) {
+    lg_gap_options options = {.view = "vocabulary", .bootstrap = 3, .threads = 1, .command = "test"};
+    lg_gap *gap;
+    lg_status status = lg_gap_compute(&data, scores, 2, context, &options, &gap, error);
+    if (!status) lg_gap_free(gap);
     return status;
 }
 
@@ -75,6 +102,8 @@ static void test_memory(void **state) {
     survives_failing_malloc(run_tags, tags, "tags");
     survives_failing_malloc(look_at_tags, tags, "are the tags current");
     survives_failing_malloc(run_gap, tags, "gap");
+    survives_failing_malloc(run_view, tags, "gap --view content");
+    survives_failing_malloc(run_vocabulary, tags, "gap --view vocabulary");
     survives_failing_malloc(run_gap_where, tags, "gap where");
     lg_dataset_close(&data);
 }
