@@ -308,6 +308,7 @@ static lg_status make_gap(comparison *p, const char *tags) {
     lg_gap_options wanted = {.by = (const char *const *)p->o->by,
                              .n_by = p->o->n_by,
                              .where = p->o->where,
+                             .threads = p->c->threads,
                              .command = p->c->command_line};
     lg_status status = lg_gap_compute(&p->data, p->scores, p->n_models, tags, &wanted, &p->gap, error);
     static const char *const names[] = {"gap.json", "gap.csv", "gap.txt"};

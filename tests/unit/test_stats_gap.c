@@ -364,6 +364,27 @@ static void test_constant(void **state) {
         near(row->low, 1000.375, 0);
     }
     lg_gap_free(gap);
+    for (size_t i = 0; i < s.n; i++) { /* sums of these round: that is no spread either */
+        s.nll[0][i] = isnan(s.nll[0][i]) ? NAN : 0.7f;
+        s.nll[1][i] = isnan(s.nll[1][i]) ? NAN : 0.1f;
+    }
+    gap = compute(&s.data, s.scores, 2, NULL, NULL, 0);
+    for (size_t i = 0; i < lg_gap_n_rows(gap); i++) {
+        const lg_gap_row *row = lg_gap_at(gap, i);
+        near(row->se, 0, 0);
+        near(row->median, (double)0.7f - (double)0.1f, 0);
+        near(row->improved, 1, 0);
+        assert_true(isnan(row->t) && isnan(row->p) && isnan(row->p_bh) && isnan(row->p_of_documents));
+        assert_string_equal(row->note, "all gaps are equal: no spread, no test by t");
+    }
+    lg_gap_free(gap);
+    for (size_t i = 0; i < s.n; i++) s.nll[1][i] = s.nll[0][i]; /* the same model twice */
+    gap = compute(&s.data, s.scores, 2, NULL, NULL, 0);
+    near(lg_gap_at(gap, 0)->gap, 0, 0);
+    near(lg_gap_at(gap, 0)->improved, 0.5, 0);
+    near(lg_gap_at(gap, 0)->p_wilcoxon, 1, 0);
+    near(lg_gap_at(gap, 0)->p_sign, 1, 0);
+    lg_gap_free(gap);
     free_sample(&s);
 }
 
