@@ -101,7 +101,8 @@ static const struct argp_option options[] = {
      "prev_distance, each alone and crossed with domain)",
      1},
     {"multi", KEY_MULTI, "HOW", 0,
-     "A token that carries several families or delimiters counts under the first, under all, or not at all "
+     "A token that carries several families, classes or delimiters counts under the first, under all, or not "
+     "at all "
      "(drop); "
      "default: as the tags were made",
      1},

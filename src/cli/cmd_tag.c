@@ -53,6 +53,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         o->data = argument;
         return 0;
     case ARGP_KEY_END:
+        if (o->list && (o->data || o->out || o->show)) argp_error(state, "--list stands alone");
         if (o->list) return 0;
         if (!o->data) argp_error(state, "which dataset? `lossgap tokenize` makes one");
         if (!o->out && !o->show) argp_error(state, "where to? Give -o TAGS");
@@ -152,6 +153,10 @@ int cmd_tag(int argc, char **argv) {
     struct options o = {0};
     cli c;
     cli_start(&c, argc, argv, &argp, CLI_THREADS | CLI_JSON, &o);
+    if (c.json && !o.list && !o.show) {
+        fprintf(stderr, "lossgap tag: --json goes with --list or --show; tags are safetensors files\n");
+        exit(LG_USAGE);
+    }
     o.tag.threads = c.threads;
     o.tag.command = c.command_line;
     lg_dataset data = {0};

@@ -185,7 +185,7 @@ static lg_status open_bits(const lg_dataset *data, const lg_table *tags, lg_grou
     char name[128];
     snprintf(name, sizeof name, "%s_bits", c->name);
     const lg_tensor *t = lg_table_find(tags, name);
-    if (!t || (t->dtype != LG_U32 && t->dtype != LG_U64)) return LG_OK;
+    if (!t || (t->dtype != LG_U8 && t->dtype != LG_U32 && t->dtype != LG_U64)) return LG_OK;
     c->bits_dtype = t->dtype;
     lg_status status = lg_table_column(tags, name, t->dtype, data->n_tokens, &c->bits, error);
     uint64_t named = c->n_levels < 64 ? ((uint64_t)1 << c->n_levels) - 1 : UINT64_MAX;

@@ -15,7 +15,7 @@ typedef struct lg_group_column {
     bool copy_bins;
     const uint32_t *of_document; /* [n_docs] */
     const void *bits;            /* [n_tokens] of NAME_bits: bit k, the token carries level k; NULL: none */
-    lg_dtype bits_dtype;         /* U32 or U64 */
+    lg_dtype bits_dtype;         /* U8, U32 or U64 */
     const uint8_t *map;          /* values and bits go through it; NULL: they do not */
     bool curve;                  /* a token carries several levels by construction, whatever was asked for */
 } lg_group_column;
@@ -35,7 +35,9 @@ static inline uint64_t lg_group_column_bits(const lg_group_column *c, size_t i) 
                  up_to = n > LG_CURVE_MOST ? LG_CURVE_MOST : n;
         return (uint64_t)1 << own | (((uint64_t)1 << up_to) - 1) << (LG_CURVE_MOST + 2);
     }
-    uint64_t bits = c->bits_dtype == LG_U64 ? ((const uint64_t *)c->bits)[i] : ((const uint32_t *)c->bits)[i];
+    uint64_t bits = c->bits_dtype == LG_U64   ? ((const uint64_t *)c->bits)[i]
+                    : c->bits_dtype == LG_U32 ? ((const uint32_t *)c->bits)[i]
+                                              : ((const uint8_t *)c->bits)[i];
     if (!c->map) return bits;
     uint64_t mapped = 0;
     for (; bits; bits &= bits - 1) mapped |= (uint64_t)1 << c->map[__builtin_ctzll(bits)];

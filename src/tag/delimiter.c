@@ -157,6 +157,26 @@ static bool in_word(const lg_tag_document *d, size_t at) {
     return at < d->n_bytes && (d->classes[at] & LG_CLASS_IN_WORD);
 }
 
+/* Whether the bracket at AT is the mouth of :( or ;-) and not a bracket. */
+static bool is_mouth(const lg_tag_document *d, size_t begin, size_t at) {
+    if (at > begin && (d->text[at - 1] == '-' || d->text[at - 1] == '\'')) at--;
+    if (at == begin || (d->text[at - 1] != ':' && d->text[at - 1] != ';')) return false;
+    at--;
+    return at == begin || (d->classes[at - 1] & LG_CLASS_MASK) == LG_CLASS_WHITESPACE;
+}
+
+/* Whether a word that has lost its first letters begins at AT: ‘tis, ‘90s; many write them with U+2018. */
+static bool is_elided(const lg_tag_document *d, size_t at) {
+    static const char *const words[] = {"tis", "twas", "em"};
+    if (at < d->n_bytes && d->text[at] >= '0' && d->text[at] <= '9') return true;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        size_t n = strlen(words[w]);
+        if (d->n_bytes - at >= n && strncasecmp(d->text + at, words[w], n) == 0 && !in_word(d, at + n))
+            return true;
+    }
+    return false;
+}
+
 /* Which quote of several bytes begins at AT: its length, delimiter and key; 0: none. */
 static size_t long_quote(const pairing *p, size_t at, size_t end, unsigned *delimiter, uint32_t *key) {
     const unsigned char *s = (const unsigned char *)p->d->text + at;
@@ -178,6 +198,7 @@ static size_t long_quote(const pairing *p, size_t at, size_t end, unsigned *deli
     case 0x99: /* ’ */
         *key = KEY_SINGLE;
         *delimiter = s[2] == 0x98 ? LG_OPEN_QUOTE : LG_CLOSE_QUOTE;
+        if (s[2] == 0x98 && is_elided(p->d, at + 3)) return 0;
         if (s[2] == 0x99 && (!pending[KEY_SINGLE] || (at && in_word(p->d, at - 1) && in_word(p->d, at + 3))))
             return 0;
         return 3;
@@ -204,6 +225,7 @@ static bool scan_prose(pairing *p, size_t begin, size_t end) {
         uint32_t key;
         size_t length = 1;
         if (c == '\n' && ++newlines == 2) {
+            if (p->d->kind == LG_PROSE) give_up(s, UINT32_MAX);
             for (key = KEY_STRAIGHT; key < KEY_NAMED; key++)
                 while (s->pending[key]) give_up(s, key);
         } else if (c > ' ') {
@@ -214,7 +236,8 @@ static bool scan_prose(pairing *p, size_t begin, size_t end) {
                 return false;
         } else if (c && (bracket = strchr(brackets, c))) {
             delimiter = (unsigned)(bracket - brackets) + LG_OPEN_ROUND;
-            if (!add(p, s, i, i + 1, delimiter, (delimiter - 1) / 2)) return false;
+            if (!is_mouth(p->d, begin, i) && !add(p, s, i, i + 1, delimiter, (delimiter - 1) / 2))
+                return false;
         } else if ((c == '`' || c == '\'' || c >= 0xC2) &&
                    (length = long_quote(p, i, end, &delimiter, &key))) {
             if (!add(p, s, i, i + length, delimiter, key)) return false;

@@ -76,6 +76,7 @@ static bool fill(const lg_tag_maker *self, const lg_tag_document *d, const lg_sp
     uint16_t *tag = columns[0];
     uint8_t *family = columns[1], *class = columns[2];
     uint64_t *bits = columns[3];
+    uint8_t *class_bits = columns[4];
     bool prose = d->kind == LG_PROSE;
     const lg_spans *leaves = lg_tag_layer(d, prose ? &lg_maker_brown : &lg_maker_code);
     size_t shift = prose ? 1 : s->n_brown; /* from the layer's tags to those of all layers */
@@ -85,12 +86,24 @@ static bool fill(const lg_tag_maker *self, const lg_tag_document *d, const lg_sp
         tag[i] = single == SIZE_MAX                    ? 0
                  : leaves->tag[single] == LG_TAG_BLANK ? 1
                                                        : (uint16_t)(leaves->tag[single] + shift);
-        family[i] = s->family[tag[i]];
-        class[i] = prose ? s->class[family[i]] : 0; /* "none": content and function are of words */
-        bits[i] = 0;
+        uint64_t families = 0;
+        unsigned classes = 0;
         for (size_t k = first; k < last; k++)
-            if (leaves->tag[k] != LG_TAG_BLANK) bits[i] |= (uint64_t)1 << s->family[leaves->tag[k] + shift];
-        if (!bits[i]) bits[i] = (uint64_t)1 << family[i];
+            if (leaves->tag[k] != LG_TAG_BLANK) families |= (uint64_t)1 << s->family[leaves->tag[k] + shift];
+        if (!families) families = (uint64_t)1 << s->family[tag[i]];
+        for (uint64_t left = families; left; left &= left - 1)
+            classes |=
+                1u << (prose ? s->class[__builtin_ctzll(left)] : 0); /* content and function are of words */
+        bits[i] = families;
+        class_bits[i] = (uint8_t)classes;
+        /* with --multi drop, several tags may still be of one family or class */
+        bool dropped = single == SIZE_MAX && first < last;
+        family[i] = !dropped                       ? s->family[tag[i]]
+                    : !(families & (families - 1)) ? (uint8_t)__builtin_ctzll(families)
+                                                   : LG_FAMILY_NONE;
+        class[i] = dropped && !(classes & (classes - 1)) ? (uint8_t)__builtin_ctz(classes)
+                   : prose                               ? s->class[family[i]]
+                                                         : 0;
     }
     return true;
 }
@@ -104,7 +117,8 @@ const lg_tag_maker lg_maker_family = {
                 {.name = "class",
                  .help = "content or function words, other; none for code, markup and white space",
                  .dtype = LG_U8},
-                {.name = "family_bits", .help = "bit k: some of the token is family k", .dtype = LG_U64}},
+                {.name = "family_bits", .help = "bit k: some of the token is family k", .dtype = LG_U64},
+                {.name = "class_bits", .help = "bit k: some of the token is class k", .dtype = LG_U8}},
     .open = open_tables,
     .close = close_state,
     .levels = levels_of,

@@ -28,12 +28,27 @@ static void close_state(void *opened) {
 /* The file among the options that holds a model of TAGSET, else the program's own. */
 static lg_status open_model(const lg_tag_options *options, const char *tagset, lg_pos_model **model,
                             lg_error *error) {
+    *model = NULL;
     for (size_t i = 0; i < LG_N_TAGSETS && options->tagger[i]; i++) {
-        lg_status status = lg_pos_model_open(options->tagger[i], model, error);
-        if (status || strcmp(lg_pos_model_tagset(*model), tagset) == 0) return status;
-        lg_pos_model_close(*model);
+        lg_pos_model *one;
+        lg_status status = lg_pos_model_open(options->tagger[i], &one, error);
+        if (!status && strcmp(lg_pos_model_tagset(one), tagset) != 0) {
+            lg_pos_model_close(one);
+            continue;
+        }
+        if (!status && *model) {
+            lg_pos_model_close(one);
+            status = lg_fail(error, LG_USAGE, "%s is a second tagger for %s: give one", options->tagger[i],
+                             tagset);
+        }
+        if (status) {
+            lg_pos_model_close(*model);
+            *model = NULL;
+            return status;
+        }
+        *model = one;
     }
-    return lg_pos_model_builtin(tagset, model, error);
+    return *model ? LG_OK : lg_pos_model_builtin(tagset, model, error);
 }
 
 static lg_status open_tagset(const lg_tag_maker *self, const lg_tag_context *context, void **opened,
@@ -138,7 +153,9 @@ const lg_tag_maker lg_maker_brown =
     POS("brown", "part of speech in prose, Brown tags", {.name = "brown", .dtype = LG_U16, .tags = true});
 const lg_tag_maker lg_maker_upos =
     POS("upos", "part of speech in prose, Universal tags, and its family",
-        {.name = "upos", .dtype = LG_U16, .tags = true}, {.name = "upos_family", .dtype = LG_U8});
+        {.name = "upos", .dtype = LG_U16, .tags = true},
+        {.name = "upos_family", .help = "family of the Universal tag", .dtype = LG_U8});
 const lg_tag_maker lg_maker_penn =
     POS("penn", "part of speech in prose, Penn tags, and its family",
-        {.name = "penn", .dtype = LG_U16, .tags = true}, {.name = "penn_family", .dtype = LG_U8});
+        {.name = "penn", .dtype = LG_U16, .tags = true},
+        {.name = "penn_family", .help = "family of the Penn tag", .dtype = LG_U8});

@@ -52,3 +52,5 @@ check "$LOSSGAP" tag data -o other --frequency twice -q
 "$LOSSGAP" export data --tags other --format csv >two.csv
 check cmp -s one.csv two.csv # twice the counts, the same frequencies
 ends_with 2 'which dataset' "$LOSSGAP" frequency -o x
+ends_with 2 'stands alone' "$LOSSGAP" tag data --list
+ends_with 2 'goes with --list' "$LOSSGAP" tag data --json -o x

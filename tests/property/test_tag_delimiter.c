@@ -66,11 +66,12 @@ static bool pending(const marks *all, unsigned region, const char *key) {
 }
 
 static bool is_letter(const char *text, size_t n, size_t at) {
-    return at < n && text[at] == 'a';
+    return at < n && (text[at] == 'a' || text[at] == '9');
 }
 
 /* Brackets and quotes of text [begin, end). */
-static void scan(marks *all, const char *text, size_t begin, size_t end, size_t n, unsigned region) {
+static void scan(marks *all, const char *text, size_t begin, size_t end, size_t n, unsigned region,
+                 bool prose) {
     static const char *const pairs[] = {"()", "[]", "{}"};
     static const struct {
         const char *open, *close, *key;
@@ -87,7 +88,7 @@ static void scan(marks *all, const char *text, size_t begin, size_t end, size_t 
                 lines += text[j - 1] == '\n';
             if (lines == 2)
                 for (size_t q = 0; q < all->n; q++)
-                    if (all->m[q].open && all->m[q].region == region && all->m[q].key[0] == 'q') {
+                    if (all->m[q].open && all->m[q].region == region && (prose || all->m[q].key[0] == 'q')) {
                         for (; q < all->n; q++)
                             if (all->m[q].region == region) all->m[q].open = false;
                     }
@@ -98,6 +99,13 @@ static void scan(marks *all, const char *text, size_t begin, size_t end, size_t 
             continue;
         }
         bool found = false;
+        size_t eyes = i; /* :( and ;-) are no brackets */
+        if (eyes > begin && strchr("-'", text[eyes - 1])) eyes--;
+        if (strchr("()[]{}", text[i]) && eyes > begin && strchr(":;", text[eyes - 1]) &&
+            (eyes - 1 == begin || strchr(" \n", text[eyes - 2]))) {
+            i++;
+            continue;
+        }
         for (unsigned p = 0; p < 3 && !found; p++)
             for (unsigned side = 0; side < 2; side++)
                 if (text[i] == pairs[p][side]) {
@@ -128,6 +136,7 @@ static void scan(marks *all, const char *text, size_t begin, size_t end, size_t 
                 if (!pending(all, region, "q1")) closes = false;
                 if (i && is_letter(text, n, i - 1) && is_letter(text, n, i + 3)) closes = false;
             }
+            if (opens && q == 1 && i + 3 < n && text[i + 3] == '9') opens = false; /* ‘90s */
             if (!opens && !closes) continue;
             add(all, i, i + length, opens ? LG_OPEN_QUOTE : LG_CLOSE_QUOTE, region, quotes[q].key, 2);
             i += length;
@@ -232,7 +241,11 @@ static const char *const pieces[] = {"(",
                                      " ",
                                      "\n",
                                      "\n\n",
-                                     "\xE2\x80\x94"};
+                                     "\xE2\x80\x94",
+                                     ":",
+                                     ";",
+                                     "-",
+                                     "9"};
 enum { N_PIECES = sizeof pieces / sizeof *pieces };
 
 static void test_prose(void **unused) {
@@ -249,7 +262,7 @@ static void test_prose(void **unused) {
         for (size_t i = 0; i < length; i++)
             n = append(text, n, pieces[draw(3) ? draw((uint32_t)kinds) : draw(N_PIECES)]);
         want.n = 0;
-        scan(&want, text, 0, n, n, TEXT);
+        scan(&want, text, 0, n, n, TEXT, true);
         lg_classify(text, n, classes);
         lg_tag_document d = {.context = &context,
                              .text = text,
@@ -308,7 +321,7 @@ static void test_leaves(void **unused) {
             assert_true(lg_spans_add(leaves, begin, leaf[i].end, (uint16_t)leaf[i].tag));
             unsigned region = leaf[i].tag == flowing ? TEXT : APART + (unsigned)i;
             if (tag->prose) {
-                scan(&want, text, begin, leaf[i].end, n, region);
+                scan(&want, text, begin, leaf[i].end, n, region, false);
                 for (size_t k = 0; k < want.n; k++)
                     if (want.m[k].region >= APART) want.m[k].open = false;
             } else if (tag->delimiter) {
