@@ -16,9 +16,12 @@ size_t gap_level_of(const collector *c, const group *g, size_t column) {
 const char **gap_levels_of(collector *c, const group *g) {
     lg_gap *gap = c->gap;
     const char **level = lg_arena_alloc(&gap->arena, (gap->n_by + 1) * sizeof *level);
-    for (size_t b = 0; b < gap->n_by && level; b++)
-        level[b] =
-            c->groupings[g->grouping].columns >> b & 1 ? gap->by[b].levels[gap_level_of(c, g, b)] : "*";
+    for (size_t b = 0; b < gap->n_by && level; b++) {
+        level[b] = "*";
+        if (!(c->groupings[g->grouping].columns >> b & 1)) continue;
+        level[b] = gap->by[b].levels[gap_level_of(c, g, b)];
+        if (strcmp(level[b], "*") == 0) level[b] = "'*'"; /* Brown's tag of negations is not "all" */
+    }
     return level;
 }
 

@@ -18,7 +18,7 @@ static const char *const classes[] = {"none", "content", "function", "other"},
                                                                                       "open.square",
                                                                                       "close.square",
                                                                                       "open.math"},
-                         *const tag_names[] = {"none", "nn", "vb", "jj", "at", "in", "cc", "rare", "alone"};
+                         *const tag_names[] = {"none", "nn", "vb", "jj", "at", "*", "cc", "rare", "alone"};
 
 static lg_dataset data;
 static lg_scores scores[2];
@@ -366,14 +366,17 @@ static size_t vocabulary_of_set(void) {
 static void test_vocabulary(void **state) {
     (void)state;
     lg_gap *gap = compute("vocabulary", REPLICATES, 2);
-    size_t b_tag = by_of(gap, "tag"), b_domain = by_of(gap, "domain");
+    size_t b_tag = by_of(gap, "tag"), b_domain = by_of(gap, "domain"), stars = 0;
     for (size_t i = 0; i < lg_gap_n_rows(gap); i++) {
         const lg_gap_row *row = lg_gap_at(gap, i);
         for (size_t t = 0; t < n; t++)
             set[t] = in_domain(t, row->level[b_domain]) &&
-                     (row->level[b_tag][0] == '*' || strcmp(row->level[b_tag], tag_names[tag[t]]) == 0);
+                     (row->level[b_tag][0] == '*' ||
+                      strcmp(row->level[b_tag], tag[t] == 5 ? "'*'" : tag_names[tag[t]]) == 0);
+        stars += strcmp(row->level[b_tag], "'*'") == 0; /* a tag of that name is not all of them */
         assert_int_equal(row->vocabulary, vocabulary_of_set());
     }
+    assert_int_equal(stars, 3);
     assert_int_equal(lg_gap_n_contrasts(gap), 3);
     for (size_t i = 0; i < 3; i++) {
         const lg_gap_contrast *row = lg_gap_contrast_at(gap, i);
