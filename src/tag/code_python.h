@@ -18,14 +18,14 @@ uint16_t lg_python_number_tag(const char *text, size_t length);
 /* code_python_lex.c: the plain lexer. */
 void lg_python_lex(lg_code_walk *walk, size_t begin, size_t end);
 
-/* `resume`: the rest of a triple-quoted string that the lexer left open where the last piece ended. */
+/* `resume`: the rest of brackets and of a triple-quoted string that were open where the last piece ended. */
 size_t lg_python_resume(lg_code_walk *walk, size_t begin, size_t end);
 
 /* code_python_scan.c. `prepare`: hides strings in single quotes that lack an end. */
 void lg_python_prepare(lg_code_walk *walk, size_t begin, size_t end, char *seen, lg_spans *fixed);
 /* `open_at`: a triple-quoted string that lacks one; `prepare` has found it. */
 size_t lg_python_open_at(const lg_code_walk *walk, size_t begin, size_t end);
-/* `cut`: the last statement at the margin, outside of strings and brackets. */
+/* `cut`: the last statement at the margin, outside of strings and brackets; or else outside of strings. */
 size_t lg_python_cut(const lg_code_walk *walk, size_t begin, size_t wanted, size_t end);
 
 #endif

@@ -244,12 +244,13 @@ void lg_python_lex(lg_code_walk *w, size_t begin, size_t end) {
 
 size_t lg_python_resume(lg_code_walk *w, size_t begin, size_t end) {
     lg_python_state *s = w->python;
-    if (!s->open_quote || s->open_end != begin) return begin;
     lexer x = {.walk = w, .text = w->text, .at = begin, .end = end};
-    open_string string = {
-        .quote = s->open_quote, .triple = true, .formatted = s->open_formatted, .tag = s->open_tag};
-    s->open_quote = 0;
-    lex_string(&x, &string);
-    while (x.n_strings && x.at < end && !w->failed) lex_token(&x);
+    if (s->open_quote && s->open_end == begin) {
+        open_string string = {
+            .quote = s->open_quote, .triple = true, .formatted = s->open_formatted, .tag = s->open_tag};
+        s->open_quote = 0;
+        lex_string(&x, &string);
+    }
+    while ((x.n_strings || s->depth) && x.at < end && !w->failed) lex_token(&x);
     return x.at;
 }

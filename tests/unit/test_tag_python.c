@@ -246,6 +246,35 @@ static void test_long(void **state) {
     free(text);
 }
 
+/* A statement too long for one piece: its strings stay strings. */
+static void test_long_statement(void **state) {
+    (void)state;
+    static const char unit[] = "    'a, (b': 'c \\'d', # it's\n    'e'\n    'f': [1,\n  2],\n";
+    enum { COPIES = 15000 };
+    size_t length = strlen(unit), n = 6 + COPIES * length + 10, strings = 0, comments = 0, indents = 0;
+    char *text = malloc(n + 1);
+    uint8_t *classes = malloc(n);
+    lg_spans leaves = {0};
+    assert_true(text && classes);
+    memcpy(text, "x = {\n", 6);
+    for (size_t i = 0; i < COPIES; i++) memcpy(text + 6 + i * length, unit, length);
+    memcpy(text + n - 10, "}\ny = '1'\n", 11);
+    n = strlen(text);
+    lg_classify(text, n, classes);
+    assert_true(lg_code_leaves(code, LG_PYTHON, text, classes, n, &leaves));
+    for (size_t i = 0; i < leaves.count; i++) {
+        strings += leaves.tag[i] == LG_PYTHON_STRING;
+        comments += leaves.tag[i] == LG_PYTHON_COMMENT;
+        indents += leaves.tag[i] == LG_PYTHON_INDENT || leaves.tag[i] == LG_PYTHON_NEWLINE;
+    }
+    assert_int_equal(strings, 4 * COPIES + 1);
+    assert_int_equal(comments, COPIES);
+    assert_int_equal(indents, 2);
+    lg_spans_free(&leaves);
+    free(classes);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables),
@@ -257,6 +286,7 @@ int main(void) {
         cmocka_unit_test(test_broken),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_long),
+        cmocka_unit_test(test_long_statement),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
