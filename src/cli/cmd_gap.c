@@ -34,7 +34,7 @@ enum {
     KEY_SEED,
     KEY_FULL
 };
-enum { REPLICATES = 1000, MOST_REPLICATES = 1000000 };
+enum { REPLICATES = 1000, MOST_REPLICATES = 100000 };
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     static const char *const sorts[] = {"group", "contribution", NULL};

@@ -195,13 +195,14 @@ static const char **name_difference(maker *m, const group *g, size_t column, con
     return ok ? level : NULL;
 }
 
-/* Level FIRST of COLUMN less level SECOND, in every grouping that has the column. */
+/* Level FIRST of COLUMN less level SECOND, in every grouping that has the column. TOLD_ANYWAY: also that
+ * there are none. */
 static lg_status add_differences(maker *m, size_t column, const char *first, const char *second,
-                                 lg_error *error) {
+                                 bool told_anyway, lg_error *error) {
     collector *c = m->c;
     const lg_group_column *by = &c->gap->by[column];
     size_t level_a = find_level(by, first), level_b = find_level(by, second);
-    if (level_a == SIZE_MAX || level_b == SIZE_MAX) return LG_OK;
+    size_t before = c->gap->n_contrasts;
     for (size_t i = 0; i < c->n_groups; i++) {
         const group *g = &c->groups[c->order[i]];
         const grouping *way = &c->groupings[g->grouping];
@@ -209,8 +210,10 @@ static lg_status add_differences(maker *m, size_t column, const char *first, con
         size_t level = gap_level_of(c, g, column);
         if (level != level_a && level != level_b) continue;
         uint64_t base = g->code - way->radix[column] * level;
-        size_t a = gap_find_group(c, g->grouping, base + way->radix[column] * level_a);
-        size_t b = gap_find_group(c, g->grouping, base + way->radix[column] * level_b);
+        size_t a = level_a == SIZE_MAX ? SIZE_MAX
+                                       : gap_find_group(c, g->grouping, base + way->radix[column] * level_a);
+        size_t b = level_b == SIZE_MAX ? SIZE_MAX
+                                       : gap_find_group(c, g->grouping, base + way->radix[column] * level_b);
         if (level == level_b && a != SIZE_MAX) continue; /* told where the first stands */
         const char **names = name_difference(m, g, column, first, second);
         if (!names) return lg_fail_memory(error);
@@ -233,7 +236,19 @@ static lg_status add_differences(maker *m, size_t column, const char *first, con
         lg_status status = add_contrast(m, note ? 0 : 2, row, note, error);
         if (status) return status;
     }
-    return LG_OK;
+    if (c->gap->n_contrasts > before || !told_anyway) return LG_OK;
+    const char **names = name_difference(m, &c->groups[gap_find_group(c, 0, 0)], column, first, second);
+    if (!names) return lg_fail_memory(error);
+    lg_gap_contrast row = {.level = names,
+                           .grouping = 1u << column,
+                           .column = column,
+                           .first = NAN,
+                           .second = NAN,
+                           .ratio = NAN,
+                           .se_levels = NAN,
+                           .low_levels = NAN,
+                           .high_levels = NAN};
+    return add_contrast(m, 0, row, "neither has tokens", error);
 }
 
 static lg_status add_kinds(maker *m, size_t column, lg_error *error) {
@@ -243,8 +258,9 @@ static lg_status add_kinds(maker *m, size_t column, lg_error *error) {
         if (strncmp(by->levels[i], "open.", 5) != 0) continue;
         lg_text close = {0};
         lg_text_printf(&close, "close.%s", by->levels[i] + 5);
-        status = close.failed ? lg_fail_memory(error)
-                              : add_differences(m, column, by->levels[i], close.data, error);
+        if (close.failed) status = lg_fail_memory(error);
+        else if (find_level(by, close.data) != SIZE_MAX)
+            status = add_differences(m, column, by->levels[i], close.data, false, error);
         lg_text_free(&close);
     }
     return status;
@@ -314,7 +330,7 @@ static lg_status add_slope(maker *m, const size_t *levels, size_t n, const group
     if (!names) return lg_fail_memory(error);
     names[column] = "slope on log(vocabulary)";
     lg_gap_contrast row = {.level = names,
-                           .grouping = c->groupings[any->grouping].columns,
+                           .grouping = c->groupings[any->grouping].columns | 1u << column,
                            .column = column,
                            .slope = true,
                            .first = NAN,
@@ -368,7 +384,7 @@ static bool takes_part(const group *g, const char *level) {
 /* A slope for every grouping with COLUMN and every combination of the other columns' levels. */
 static lg_status add_slopes(maker *m, size_t column, lg_error *error) {
     collector *c = m->c;
-    size_t *levels = lg_alloc(c->n_groups, sizeof *levels);
+    size_t *levels = lg_alloc(c->n_groups, sizeof *levels), before = c->gap->n_contrasts;
     lg_status status = levels ? LG_OK : lg_fail_memory(error);
     for (size_t i = 0, end; i < c->n_groups && !status; i = end) {
         const group *first = &c->groups[c->order[i]];
@@ -387,6 +403,8 @@ static lg_status add_slopes(maker *m, size_t column, lg_error *error) {
         }
         status = add_slope(m, levels, n, first, column, error);
     }
+    if (!status && c->gap->n_contrasts == before) /* no tokens at all: said, too */
+        status = add_slope(m, levels, 0, &c->groups[gap_find_group(c, 0, 0)], column, error);
     free(levels);
     return status;
 }
@@ -433,8 +451,8 @@ lg_status gap_make_contrasts(collector *c, size_t pair, const double *means, siz
         size_t column = view->differences[d].column;
         if (!column) continue;
         if (view->differences[d].first)
-            status =
-                add_differences(&m, column, view->differences[d].first, view->differences[d].second, error);
+            status = add_differences(&m, column, view->differences[d].first, view->differences[d].second,
+                                     true, error);
         else status = add_kinds(&m, column, error);
     }
     if (!status && view->composition)

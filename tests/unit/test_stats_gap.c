@@ -433,6 +433,11 @@ static void test_nothing_scored(void **state) {
         assert_null(strstr(text, "nan"));
         free(text);
         lg_gap_free(gap);
+        lg_gap_options options = {.bootstrap = 9, .command = "test"};
+        assert_int_equal(lg_gap_compute(&data, scores, 2, NULL, &options, &gap, &error), LG_OK);
+        assert_true(isnan(lg_gap_at(gap, 0)->bootstrap_low) && isnan(lg_gap_at(gap, 0)->median));
+        assert_string_equal(lg_gap_at(gap, 0)->note, "no tokens");
+        lg_gap_free(gap);
         lg_table_close(scores[0].table);
         lg_table_close(scores[1].table);
         lg_dataset_close(&data);
