@@ -347,10 +347,15 @@ static void print_fit(const lg_regress *r, lg_text *out) {
     if (strcmp(f->outcome, "gap") == 0) lg_text_puts(out, LG_GAP_SIGN ".\n");
     lg_text_printf(out, "%llu rows", (unsigned long long)f->n);
     const lg_regress_left_out *left_out = lg_regress_left_outs(r, &n);
-    for (size_t i = 0; i < n; i++)
-        lg_text_printf(out, "%s%llu without %s%s",
-                       i ? ", " : " (left out: ", (unsigned long long)left_out[i].n, left_out[i].column,
-                       i + 1 == n ? ")" : "");
+    for (size_t i = 0; i < n; i++) {
+        const char *reason = left_out[i].reason;
+        const bool missing = strncmp(reason, "missing", 7) == 0, weight = strncmp(reason, "weight", 6) == 0;
+        lg_text_printf(out, "%s%llu %s%s%s", i ? ", " : " (left out: ", (unsigned long long)left_out[i].n,
+                       missing  ? "without "
+                       : weight ? "of "
+                                : "",
+                       missing ? left_out[i].column : reason, i + 1 == n ? ")" : "");
+    }
     if (f->cluster)
         lg_text_printf(out, " in %llu clusters of %s", (unsigned long long)f->clusters, f->cluster);
     if (f->absorb)

@@ -2,7 +2,6 @@
 #include "lossgap/regress.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "base/json.h"
 #include "lossgap/gap.h"
 #include "stats/regress_internal.h"
+#include "stats/regress_team.h"
 
 #define TOLERANCE 1e-7
 /* Residuals below this share of the outcome are what rounding the data leaves. */
@@ -229,7 +229,7 @@ lg_status lg_regress_compute(lg_frame *frame, const lg_regress_options *o, const
     const double tolerance = o->tolerance == 0 ? TOLERANCE : o->tolerance;
     if (!(tolerance >= 1e-14 && tolerance < 1))
         return lg_fail(error, LG_USAGE, "the tolerance must be from 1e-14 to 1, not %g", tolerance);
-    unsigned threads = o->threads ? o->threads : (unsigned)omp_get_num_procs();
+    unsigned threads = lg_team_threads(o->threads);
     lg_regression r = {.result = calloc(1, sizeof *r.result)};
     if (!r.result) return lg_fail_memory(error);
     r.result->fit.tolerance = tolerance;

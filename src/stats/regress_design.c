@@ -2,7 +2,6 @@
 #include "stats/regress_design.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "stats/regress_design_internal.h"
+#include "stats/regress_team.h"
 
 /* More columns than any dense algebra here would get through. */
 enum { MAX_COLUMNS = 20000, MAX_CELLS = 20000000, SCAN_ROWS = 1 << 16 };
@@ -273,6 +273,24 @@ static void look_at_block(const lg_design *d, finding *f) {
     f->n += n;
 }
 
+typedef struct scan {
+    const lg_design *design;
+    finding *found; /* [threads] */
+    size_t begin;
+} scan;
+
+/* The part of finding number I, whoever does it. */
+static void scan_part(void *context, unsigned thread, size_t i) {
+    const scan *s = context;
+    size_t at = s->begin + i * SCAN_ROWS, end = at + SCAN_ROWS;
+    (void)thread;
+    if (end > s->design->n_rows) end = s->design->n_rows;
+    for (; at < end; at += LG_REGRESS_BLOCK) {
+        lg_loader_values(&s->found[i].loader, at, end - at < LG_REGRESS_BLOCK ? end - at : LG_REGRESS_BLOCK);
+        look_at_block(s->design, &s->found[i]);
+    }
+}
+
 static lg_status look(lg_design *d, unsigned threads, const lg_monitor *monitor, lg_error *error) {
     const size_t n_left = d->n_variables + LG_N_LEFT;
     size_t cells = 0;
@@ -297,16 +315,8 @@ static lg_status look(lg_design *d, unsigned threads, const lg_monitor *monitor,
     const size_t round = (size_t)SCAN_ROWS * threads;
     for (size_t begin = 0; begin < d->n_rows && !status; begin += round) {
         if (lg_is_cancelled(monitor)) status = LG_CANCELLED;
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-        for (unsigned i = 0; i < threads; i++) {
-            size_t first = begin + (size_t)i * SCAN_ROWS, end = first + SCAN_ROWS;
-            if (end > d->n_rows) end = d->n_rows;
-            for (; first < end; first += LG_REGRESS_BLOCK) {
-                lg_loader_values(&found[i].loader, first,
-                                 end - first < LG_REGRESS_BLOCK ? end - first : LG_REGRESS_BLOCK);
-                look_at_block(d, &found[i]);
-            }
-        }
+        scan here = {.design = d, .found = found, .begin = begin};
+        lg_team_for(threads, threads, scan_part, &here);
         lg_progress(monitor, "rows", begin + round < d->n_rows ? begin + round : d->n_rows, d->n_rows);
     }
     d->y_low = INFINITY;
@@ -334,7 +344,7 @@ static lg_status look(lg_design *d, unsigned threads, const lg_monitor *monitor,
             bad_variable = f->loader.bad_variable;
             bad_level = f->loader.bad_level;
         }
-        if (f->loader.negative_weight && !status)
+        if (f->loader.negative_weight != 0 && !status)
             status = lg_fail(error, LG_BAD_INPUT, "the weights '%s' hold %g: a weight must not be negative",
                              d->weights->name, f->loader.negative_weight);
     }

@@ -1,5 +1,4 @@
 /* The second pass: residuals, their products with the columns by cluster, and the spread of those. */
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 

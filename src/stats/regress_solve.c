@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "stats/regress_team.h"
 
 /* Without exact sums: the least share of a norm and the largest condition that the coefficients bear, and the
    error of an entry of the Gram matrix relative to the norms (chunks of 4096 or more rows, summed one after
@@ -19,6 +20,8 @@
 #define ENTRY_ERROR       (16384 * 0x1p-53)
 /* A column that varies less than this within the absorbed groups does not vary. */
 #define ABSORBED 1e-10
+
+enum { LARGE = 96 }; /* columns from which several threads pay */
 
 bool lg_dd_matrix_create(lg_dd_matrix *m, size_t rows, size_t columns) {
     size_t n;
@@ -41,6 +44,26 @@ static void add_row(lg_dd_matrix *to, size_t row, dd a, const lg_dd_matrix *from
     const size_t x = other * from->columns + first, y = row * to->columns + first;
     if (a.hi == 0 && a.lo == 0) return;
     lg_regress_kernels_get()->axpy_dd(a.hi, a.lo, from->hi + x, from->lo + x, n, to->hi + y, to->lo + y);
+}
+
+/* c = a b, a row at a time. */
+typedef struct multiplication {
+    const lg_dd_matrix *a, *b;
+    lg_dd_matrix *c;
+} multiplication;
+
+static void product_row(void *context, unsigned thread, size_t i) {
+    const multiplication *p = context;
+    (void)thread;
+    for (size_t m = 0; m < p->a->columns; m++)
+        add_row(p->c, i, lg_dd_at(p->a, i, m), p->b, m, 0, p->b->columns);
+}
+
+/* The same for an upper triangle a and its transpose b. */
+static void square_row(void *context, unsigned thread, size_t i) {
+    const multiplication *p = context;
+    (void)thread;
+    for (size_t m = i; m < p->a->columns; m++) add_row(p->c, i, lg_dd_at(p->a, i, m), p->b, m, 0, m + 1);
 }
 
 dd lg_dd_square_form(const lg_dd_matrix *m, const dd *c) {
@@ -147,13 +170,24 @@ static double error_of_square(const worker *w, size_t j) {
 
 /* ---- elimination ---- */
 
+typedef struct elimination {
+    lg_dd_matrix *r;
+    size_t pivot;
+} elimination;
+
+static void eliminate_row(void *context, unsigned thread, size_t i) {
+    const elimination *e = context;
+    const size_t row = e->pivot + 1 + i;
+    (void)thread;
+    add_row(e->r, row, dd_negate(lg_dd_at(e->r, e->pivot, row)), e->r, e->pivot, row, e->r->columns - row);
+}
+
 static void eliminate(worker *w, size_t j, unsigned threads) {
     const size_t n = w->n + 1;
     lg_dd_matrix *r = &w->r;
     const dd root = dd_sqrt(lg_dd_at(r, j, j));
     for (size_t i = j; i < n; i++) lg_dd_put(r, j, i, i == j ? root : dd_divide(lg_dd_at(r, j, i), root));
-#pragma omp parallel for num_threads(threads) schedule(static) if (n - j > 256)
-    for (size_t i = j + 1; i < n; i++) add_row(r, i, dd_negate(lg_dd_at(r, j, i)), r, j, i, n - i);
+    lg_team_for(n - j > LARGE ? threads : 1, n - j - 1, eliminate_row, &(elimination){r, j});
 }
 
 /* Decides on every candidate, in order. */
@@ -267,10 +301,7 @@ static lg_status invert(worker *w, unsigned threads, lg_error *error) {
                 dd_add(s->b[i], dd_multiply(lg_dd_at(&inverse, i, j), lg_dd_at(&w->r, w->kept[j], w->n)));
     }
     /* the bread: row i = sum over m of R^-1[i, m] times column m of R^-1 */
-#pragma omp parallel for num_threads(threads) schedule(static, 8) if (k > 64)
-    for (size_t i = 0; i < k; i++)
-        for (size_t m = i; m < k; m++)
-            add_row(&s->bread, i, lg_dd_at(&inverse, i, m), &transposed, m, 0, m + 1);
+    lg_team_for(k > LARGE ? threads : 1, k, square_row, &(multiplication){&inverse, &transposed, &s->bread});
     memset(factor, 0, k * k * sizeof *factor);
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++) factor[i * k + j] = lg_dd_at(&w->r, w->kept[i], w->kept[j]).hi;
@@ -361,15 +392,8 @@ lg_status lg_solve_sandwich(const lg_solution *s, const lg_design *d, const lg_s
             lg_dd_put(&m, i, j, value);
             lg_dd_put(&m, j, i, value);
         }
-#pragma omp parallel num_threads(threads) if (k > 64)
-    {
-#pragma omp for schedule(static, 8)
-        for (size_t i = 0; i < k; i++)
-            for (size_t j = 0; j < k; j++) add_row(&half, i, lg_dd_at(&s->bread, i, j), &m, j, 0, k);
-#pragma omp for schedule(static, 8)
-        for (size_t i = 0; i < k; i++)
-            for (size_t j = 0; j < k; j++) add_row(v, i, lg_dd_at(&half, i, j), &s->bread, j, 0, k);
-    }
+    lg_team_for(k > LARGE ? threads : 1, k, product_row, &(multiplication){&s->bread, &m, &half});
+    lg_team_for(k > LARGE ? threads : 1, k, product_row, &(multiplication){&half, &s->bread, v});
 done:
     lg_dd_matrix_free(&m);
     lg_dd_matrix_free(&half);

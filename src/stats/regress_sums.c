@@ -1,11 +1,11 @@
 /* Chunks of rows summed by several threads, the same for any number of them; and the Gram matrix. */
 #include "stats/regress_sums.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "stats/regress_team.h"
 
 bool lg_sums_create(lg_sums *s, size_t n, bool low) {
     *s = (lg_sums){.n = n};
@@ -37,32 +37,45 @@ static void sums_add(lg_sums *total, const lg_sums *part, size_t first, size_t e
     }
 }
 
+typedef struct summing {
+    lg_chunk_work *work;
+    void *context;
+    lg_sums *parts, *total;
+    size_t first, n; /* chunks at hand */
+    size_t shares;
+} summing;
+
+static void sum_chunk(void *context, unsigned thread, size_t i) {
+    const summing *r = context;
+    lg_sums_clear(&r->parts[i]);
+    r->work(r->context, thread, r->first + i, &r->parts[i]);
+}
+
+/* A share of the entries: the chunks' sums in their order. */
+static void add_share(void *context, unsigned thread, size_t i) {
+    const summing *r = context;
+    const size_t n = r->total->n, share = (n + r->shares - 1) / r->shares, begin = share * i;
+    const size_t end = begin + share < n ? begin + share : n;
+    (void)thread;
+    for (size_t part = 0; part < r->n && begin < end; part++) sums_add(r->total, &r->parts[part], begin, end);
+}
+
 lg_status lg_sum_chunks(const lg_design *d, lg_sums *total, unsigned threads, lg_chunk_work *work,
                         void *context, bool extended, const lg_monitor *monitor, lg_error *error) {
     lg_sums *parts = calloc(threads, sizeof *parts);
     lg_status status = parts ? LG_OK : lg_fail_memory(error);
-    const size_t n = total->n;
     for (unsigned i = 0; i < threads && !status; i++)
-        if (!lg_sums_create(&parts[i], n, extended)) status = lg_fail_memory(error);
+        if (!lg_sums_create(&parts[i], total->n, extended)) status = lg_fail_memory(error);
     for (size_t first = 0; first < d->n_chunks && !status; first += threads) {
-        const size_t here = d->n_chunks - first < threads ? d->n_chunks - first : threads;
+        summing r = {work, context, parts, total, first, d->n_chunks - first, threads};
+        if (r.n > threads) r.n = threads;
         if (lg_is_cancelled(monitor)) {
             status = LG_CANCELLED;
             break;
         }
-#pragma omp parallel num_threads(threads)
-        {
-#pragma omp for schedule(static, 1)
-            for (size_t i = 0; i < here; i++) {
-                lg_sums_clear(&parts[i]);
-                work(context, (unsigned)omp_get_thread_num(), first + i, &parts[i]);
-            }
-            const size_t team = (size_t)omp_get_num_threads(), share = (n + team - 1) / team;
-            const size_t begin = share * (size_t)omp_get_thread_num();
-            const size_t end = begin + share < n ? begin + share : n;
-            for (size_t i = 0; i < here && begin < end; i++) sums_add(total, &parts[i], begin, end);
-        }
-        lg_progress(monitor, "rows", d->chunks[first + here], d->n_rows);
+        lg_team_for(threads, r.n, sum_chunk, &r);
+        lg_team_for(threads, threads, add_share, &r);
+        lg_progress(monitor, "rows", d->chunks[first + r.n], d->n_rows);
     }
     for (unsigned i = 0; parts && i < threads; i++) lg_sums_free(&parts[i]);
     free(parts);
