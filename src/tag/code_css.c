@@ -139,7 +139,7 @@ static void lex(lg_code_walk *w, size_t begin, size_t end) {
             continue;
         }
         if ((c == '<' || c == '-') && end - at >= 3 &&
-            (!strncmp(text + at, "<!--", 4) || !strncmp(text + at, "-->", 3))) {
+            ((end - at >= 4 && !memcmp(text + at, "<!--", 4)) || !memcmp(text + at, "-->", 3))) {
             next = at + (c == '<' ? 4 : 3);
             if (next > end) next = end;
             lg_code_put(w, at, next, LG_CSS_COMMENT);
