@@ -71,6 +71,8 @@ size_t lg_cut_address(cutter *c, size_t i, size_t run);
 
 /* split_period.c. Whether the period at DOT after the letters [begin, DOT) belongs to them. */
 bool lg_cut_keeps_period(const cutter *c, size_t begin, size_t dot);
+/* Whether the letter at I goes on a word: after a letter, or an apostrophe or sign behind one. */
+bool lg_cut_inside_word(const cutter *c, size_t i);
 /* Whether the period at DOT ends its sentence although the letters [begin, DOT) are abbreviated. */
 bool lg_cut_sentence_ends(const cutter *c, size_t begin, size_t dot);
 /* The end of the acronym whose first letter is at I ("U.S.", "e.g.", "p.m"); or I. */

@@ -36,6 +36,15 @@ bool lg_cut_sentence_ends(const cutter *c, size_t begin, size_t dot) {
     return starter(c, next);
 }
 
+bool lg_cut_inside_word(const cutter *c, size_t i) {
+    if (i == c->begin) return false;
+    if (wordy(c, i - 1)) return true;
+    size_t joiner = i - 1;
+    if (i - c->begin > 3 && single_quote(c, i - 3) == 3) joiner = i - 3;
+    else if (!c->text[joiner] || !strchr("'`&*$", c->text[joiner])) return false;
+    return joiner > c->begin && wordy(c, joiner - 1);
+}
+
 bool lg_cut_keeps_period(const cutter *c, size_t begin, size_t dot) {
     size_t n = dot - begin;
     bool two = at(c, dot + 1) == '.'; /* Inc.. at the end of a sentence */
@@ -43,7 +52,8 @@ bool lg_cut_keeps_period(const cutter *c, size_t begin, size_t dot) {
     size_t next = lg_cut_peek(c, dot + 1);
     bool number =
         next < c->n_bytes && (lg_is_digit(c->text[next]) || roman(c, next, lg_cut_short_run(c, next)));
-    if (n == 1) { /* an initial */
+    if (n == 1) { /* an initial; not the T of DON'T */
+        if (lg_cut_inside_word(c, begin)) return false;
         char b = c->text[begin];
         bool name = next < c->n_bytes && lg_is_capital(c->text, next, c->n_bytes);
         if (b >= 'a' && b <= 'z') /* (b. March 1950), p. 5 */
