@@ -5,23 +5,11 @@ static bool is_atom_byte(const cutter *c, size_t i) {
     return wordy(c, i) || (at(c, i) && strchr("._-+%#~@", at(c, i)));
 }
 
-/* The end of an address that reaches to the end of the chunk, without punctuation that belongs to the
- * sentence. */
+/* The end of an address without the punctuation behind it that belongs to the sentence. */
 static size_t trim(const cutter *c, size_t begin, size_t end) {
-    size_t open = 0, close = 0;
-    bool counted = false;
     while (end > begin) {
         unsigned char b = (unsigned char)c->text[end - 1];
-        if (b < 0x80 && strchr(".,;:!?'\"*>]}`", b)) {
-            end--;
-        } else if (b == ')') {
-            for (size_t i = begin; !counted && i < end; i++) {
-                open += c->text[i] == '(';
-                close += c->text[i] == ')';
-            }
-            counted = true;
-            if (close <= open) return end;
-            close--;
+        if (b < 0x80 && strchr(".,;:!?'\"*>}`", b)) {
             end--;
         } else if (end - begin > 3 && (unsigned char)c->text[end - 3] == 0xE2 &&
                    (c->classes[end - 1] & LG_CLASS_MASK) == LG_CLASS_PUNCTUATION) {
@@ -33,8 +21,16 @@ static size_t trim(const cutter *c, size_t begin, size_t end) {
     return end;
 }
 
+/* The end of the URL that begins at BEGIN and goes on at I: at a bracket that it did not open, at the latest.
+ */
 static size_t url_end(const cutter *c, size_t begin, size_t i) {
-    while (i < c->end && !strchr("<>\"", c->text[i] ? c->text[i] : ' ')) i++;
+    size_t round = 0, square = 0;
+    for (; i < c->end && !strchr("<>\"", c->text[i] ? c->text[i] : ' '); i++) {
+        char b = c->text[i];
+        if ((b == ')' && !round) || (b == ']' && !square)) break;
+        round = round + (b == '(') - (b == ')');
+        square = square + (b == '[') - (b == ']');
+    }
     return trim(c, begin, i);
 }
 

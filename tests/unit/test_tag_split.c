@@ -170,6 +170,10 @@ static void test_addresses(void **state) {
     static const split_case cases[] = {
         {"See http://example.org/a_(b)?x=1&y=2.", "See http://example.org/a_(b)?x=1&y=2 .", NULL},
         {"(https://example.org/~me/)", "( https://example.org/~me/ )", NULL},
+        {"[![B](https://img.io/x.svg)](https://ci.x/y)",
+         "[ ! [ B ] ( https://img.io/x.svg ) ] ( https://ci.x/y )", NULL},
+        {"[https://example.org/[a]]; (https://example.org/(b)).",
+         "[ https://example.org/[a] ] ; ( https://example.org/(b) ) .", NULL},
         {"at www.example.co.uk, or example.com!", "at www.example.co.uk , or example.com !", NULL},
         {"<first.last+tag@mail.example.org>", "< first.last+tag@mail.example.org >", NULL},
         {"open my-file_2.txt and .doc", "open my-file_2.txt and .doc", NULL},
