@@ -120,11 +120,13 @@ static bool goes_on_after_hyphen(const cutter *c, letters *w) {
     return false;
 }
 
-static void end_at_period(const cutter *c, letters *w) {
+static bool goes_on_after_period(const cutter *c, letters *w) {
     size_t n = w->end - w->part;
-    size_t acronym = length(w) == 1 ? lg_cut_acronym(c, w->begin) : w->begin;
+    if (digit(c, w->end - 1) && digit(c, w->end + 1)) /* v1.2.3 */
+        return join(w, w->end + 1, lg_cut_run(c, w->end + 1));
+    size_t acronym = n == 1 && !lg_cut_inside_word(c, w->part) ? lg_cut_acronym(c, w->part) : w->part;
     size_t after = n <= 2 && letter(c, w->end + 1) ? lg_cut_run(c, w->end + 1) : w->end;
-    if (acronym > w->begin) {
+    if (acronym > w->part) {
         w->end = acronym;
     } else if (after > w->end && after - w->part <= 5 && listed(c, LG_LIST_ABBREVIATION, w->part, after)) {
         w->end = after; /* Ph.D., M.Sc. */
@@ -132,6 +134,9 @@ static void end_at_period(const cutter *c, letters *w) {
     } else if (lg_cut_keeps_period(c, w->part, w->end)) {
         w->end++;
     }
+    /* U.S.-based */
+    return c->style == LG_SPLIT_WHOLE && at(c, w->end) == '-' && c->text[w->end - 1] == '.' &&
+           wordy(c, w->end + 1);
 }
 
 static bool goes_on_after_and(const cutter *c, letters *w) { /* AT&T, p&l */
@@ -171,8 +176,7 @@ static bool goes_on(cutter *c, letters *w) {
     case '-':
         return goes_on_after_hyphen(c, w);
     case '.':
-        end_at_period(c, w);
-        return false;
+        return goes_on_after_period(c, w);
     case '&':
         return goes_on_after_and(c, w);
     case '/':
