@@ -74,6 +74,14 @@ static size_t number_end(const cutter *c, size_t i) {
     }
 }
 
+/* The end of the exponent at END, behind its number, if its sign would else part it: 3.14e-10; or END. */
+static size_t exponent_end(const cutter *c, size_t end) {
+    bool sign = at(c, end + 1) == '-' || at(c, end + 1) == '+';
+    if ((at(c, end) | 0x20) != 'e' || !sign || !digit(c, end + 2)) return end;
+    size_t last = digits(c, end + 2);
+    return letter(c, last) ? end : last;
+}
+
 /* The end of what Brown writes with a number as one word: "4-1/2%", "1980's", "$5-$10". */
 static size_t whole_end(const cutter *c, size_t end) {
     for (;;) {
@@ -136,7 +144,7 @@ size_t lg_cut_number(cutter *c, size_t begin, size_t i) {
         emit(c, begin, address);
         return address;
     }
-    size_t end = number_end(c, i);
+    size_t end = exponent_end(c, number_end(c, i));
     if (c->style == LG_SPLIT_WHOLE) {
         end = whole_end(c, end);
         emit(c, begin, end);

@@ -116,6 +116,8 @@ static void test_numbers(void **state) {
         {"[3,4] and .75", "[ 3 , 4 ] and .75", NULL},
         {"v1.2.3, V2.0. Python3.11 is on r2.5-beta", "v1.2.3 , V2.0 . | Python3.11 is on r2.5 - beta",
          "v1.2.3 , V2.0 . | Python3.11 is on r2.5-beta"},
+        {"3.14e-10 or 2E+10, 1e5", "3.14e-10 or 2E+10 , 1e5", NULL},
+        {"5e-x, 2e-mails, 1-2e-3q", "5e - x , 2e - mails , 1 - 2e - 3q", "5e-x , 2e-mails , 1-2e-3q"},
         {"-5 to +3; 20 \xC2\xB0"
          "C",
          "- 5 to +3 ; 20 \xC2\xB0 C", NULL},
