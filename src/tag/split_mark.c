@@ -158,7 +158,12 @@ size_t lg_cut_mark(cutter *c, size_t i) {
         if (c->style == LG_SPLIT_WHOLE && digit(c, k)) return lg_cut_number(c, i, k);
         end = run_of(c, i, "$");
         break;
-    case '&': /* &amp; */
+    case '&': /* &amp;, &c. */
+        if ((at(c, end) | 0x20) == 'c' && !wordy(c, end + 1) && at_start && at(c, end + 1) != ';') {
+            end++;
+            if (at(c, end) == '.' && (c->style == LG_SPLIT_WHOLE || !lg_cut_sentence_ends(c, i, end))) end++;
+            break;
+        }
         k = end + (at(c, end) == '#');
         while (k < i + 10 && wordy(c, k)) k++;
         if (k > i + 2 && at(c, k) == ';') end = k + 1;

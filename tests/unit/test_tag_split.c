@@ -146,6 +146,8 @@ static void test_abbreviations(void **state) {
         {"U.S.-based, U.S.-Soviet, a Ph.D.-level, non-U.S. firm",
          "U.S. - based , U.S. - Soviet , a Ph.D. - level , non-U.S. firm",
          "U.S.-based , U.S.-Soviet , a Ph.D.-level , non-U.S. firm"},
+        {"oil &c. is, oil &c, R&C, &cd; and so &c.", "oil &c. is , oil &c , R&C , &cd; and so &c .",
+         "oil &c. is , oil &c , R&C , &cd; and so &c."},
         {"on Jan. 5, fig. 3, pp. 7", "on Jan. 5 , fig. 3 , pp. 7", NULL},
         {"Acme Inc. said so. Acme Inc.. Then", "Acme Inc. said so . | Acme Inc. . | Then", NULL},
         {"Vol. II. p. 33, Chapter IV. The", "Vol. II. p. 33 , Chapter IV . | The", NULL},
