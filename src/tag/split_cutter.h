@@ -14,8 +14,9 @@ typedef struct cutter {
     size_t begin, end; /* of the chunk */
     lg_split style;
     lg_spans *words;
-    size_t plain_until; /* no address and no file name ends before it */
-    bool quoted;        /* a single quote is open */
+    size_t plain_until;    /* no address and no file name ends before it */
+    size_t pathless_until; /* nor a path */
+    bool quoted;           /* a single quote is open */
     bool failed;
 } cutter;
 
@@ -68,6 +69,8 @@ size_t lg_cut_peek(const cutter *c, size_t i);
 /* The end of the URL, mail address or file name that begins at I, whose first run of letters or digits ends
    at RUN; or I. */
 size_t lg_cut_address(cutter *c, size_t i, size_t run);
+/* The end of the path to a file ("~/a/b.txt") that begins at I, or I. */
+size_t lg_cut_path(cutter *c, size_t i);
 
 /* split_period.c. Whether the period at DOT after the letters [begin, DOT) belongs to them. */
 bool lg_cut_keeps_period(const cutter *c, size_t begin, size_t dot);

@@ -101,6 +101,13 @@ size_t lg_cut_mark(cutter *c, size_t i) {
     switch (b) {
     case '.':
         if (digit(c, end) && at_start) return lg_cut_number(c, i, end);
+        if (at_start && (at(c, end) == '/' || starts_with(c, end, "./"))) { /* ./run.sh */
+            k = lg_cut_path(c, i);
+            if (k > i) {
+                end = k;
+                break;
+            }
+        }
         if (letter(c, end)) { /* .doc */
             k = lg_cut_run(c, end);
             if (listed(c, LG_LIST_FILE, end, k)) end = k;
@@ -136,8 +143,13 @@ size_t lg_cut_mark(cutter *c, size_t i) {
         end = run_of(c, i, "+");
         if (end == i + 1 && at_start && digit(c, end)) return lg_cut_number(c, i, end);
         break;
-    case '*':
+    case '/':
     case '~':
+        k = at_start && at(c, b == '/' ? i : end) == '/' ? lg_cut_path(c, i) : i;
+        if (k > i) end = k;
+        else if (b == '~') end = run_of(c, i, "*~");
+        break;
+    case '*':
         end = run_of(c, i, "*~");
         break;
     case '%':
