@@ -45,6 +45,18 @@ bool lg_cut_inside_word(const cutter *c, size_t i) {
     return joiner > c->begin && wordy(c, joiner - 1);
 }
 
+/* Whether the letters [begin, dot) are abbreviated if a small letter follows, for edited text begins no
+   sentence with one: "Q3 rev. rose", "3 in. tall". */
+static bool abbreviated_before_small(const cutter *c, size_t begin, size_t dot) {
+    static const char measures[][4] = {"in", "min", "sec", "yd", "yds", "yr"};
+    if (listed(c, LG_LIST_TITLE, begin, dot) || listed(c, LG_LIST_CAPITALISED, begin, dot)) return true;
+    if (listed(c, LG_LIST_BEFORE_NUMBER, begin, dot)) return true;
+    bool measured = begin > 1 && lg_is_digit(c->text[begin - 2]);
+    for (size_t k = 0; measured && k < sizeof measures / sizeof *measures; k++)
+        if (dot - begin == strlen(measures[k]) && starts_with(c, begin, measures[k])) return true;
+    return false;
+}
+
 bool lg_cut_keeps_period(const cutter *c, size_t begin, size_t dot) {
     size_t n = dot - begin;
     bool two = at(c, dot + 1) == '.'; /* Inc.. at the end of a sentence */
@@ -69,10 +81,10 @@ bool lg_cut_keeps_period(const cutter *c, size_t begin, size_t dot) {
     }
     if (listed(c, LG_LIST_TITLE, begin, dot) && lg_is_capital(c->text, begin, dot) && next < c->n_bytes)
         return true;
+    bool small = next < c->n_bytes && c->text[next] >= 'a' && c->text[next] <= 'z';
+    if (small && c->style == LG_SPLIT_WHOLE && abbreviated_before_small(c, begin, dot)) return true;
     if (number && listed(c, LG_LIST_BEFORE_NUMBER, begin, dot)) return true;
-    if (n > 1 && n < 8 && next < c->n_bytes && c->text[next] >= 'a' && c->text[next] <= 'z' &&
-        roman(c, begin, dot))
-        return true; /* chapter II. of */
+    if (small && n > 1 && n < 8 && roman(c, begin, dot)) return true; /* chapter II. of */
     bool known = listed(c, LG_LIST_ABBREVIATION, begin, dot) ||
                  (lg_is_capital(c->text, begin, dot) && listed(c, LG_LIST_CAPITALISED, begin, dot));
     if (!known) return false;
