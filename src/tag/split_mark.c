@@ -62,14 +62,26 @@ static size_t end_beyond_ascii(const cutter *c, size_t begin) {
     return end;
 }
 
+/* Whether the letters [begin, end) behind an apostrophe are "it" and a verb: 'tis, 'twas, 'tisn't. */
+static bool is_it_and_verb(const cutter *c, size_t begin, size_t end) {
+    static const char verbs[][6] = {"is", "was", "were", "will", "would"};
+    if ((at(c, begin) | 0x20) != 't') return false;
+    size_t n = end - begin - 1, quote = single_quote(c, end);
+    if (quote && (at(c, end - 1) | 0x20) == 'n' && (at(c, end + quote) | 0x20) == 't') n--;
+    for (size_t k = 0; k < sizeof verbs / sizeof *verbs; k++)
+        if (n == strlen(verbs[k]) && starts_with(c, begin + 1, verbs[k])) return true;
+    return false;
+}
+
 /* Whether the letters [begin, end) behind an apostrophe are what is left of a word: 'em, '72, 'tis. */
 static bool is_remainder(const cutter *c, size_t begin, size_t end) {
-    static const char words[][6] = {"n", "em", "til", "tis", "twas", "cause"};
+    static const char words[][6] = {"n", "em", "til", "cause"};
     size_t n = end - begin;
     if (digit(c, begin) && digit(c, begin + 1))
         return n == 2 || (n == 3 && (c->text[begin + 2] | 0x20) == 's'); /* '60s */
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         if (n == strlen(words[k]) && starts_with(c, begin, words[k])) return true;
+    if (is_it_and_verb(c, begin, end)) return true;
     return lg_cut_is_clitic(c, begin, end) && begin - c->begin <= 3 && end == c->end; /* alone: 's */
 }
 
@@ -84,6 +96,11 @@ static size_t quote_end(cutter *c, size_t i, size_t quote) {
         if (c->text[i] == '`' || !is_remainder(c, inside, after)) {
             c->quoted = true;
             return inside;
+        }
+        if (is_it_and_verb(c, inside, after)) { /* 't is as Penn cuts it; 'tisn't */
+            if (c->style == LG_SPLIT_TREEBANK) return inside + 1;
+            quote = single_quote(c, after);
+            return quote && wordy(c, after + quote) ? lg_cut_run(c, after + quote) : after;
         }
         return after - inside == 1 && !lg_cut_is_clitic(c, inside, after)
                    ? after + single_quote(c, after) /* 'n' */

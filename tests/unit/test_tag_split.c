@@ -67,6 +67,9 @@ static void test_contractions(void **state) {
         {"I shouldn't've", "I should n't 've", "I shouldn't've"},
         {"O'Neill's o'clock at L'Aquila", "O'Neill 's o'clock at L'Aquila", "O'Neill's o'clock at L'Aquila"},
         {"rock 'n' roll in '68, give 'em", "rock 'n' roll in '68 , give 'em", NULL},
+        {"'Twas so, \xE2\x80\x99tis: 'tisn't 'TWAS. 'twisted'",
+         "'T was so , \xE2\x80\x99t is : 't is n't 'T WAS . | ' twisted '",
+         "'Twas so , \xE2\x80\x99tis : 'tisn't 'TWAS . | ' twisted '"},
         {"goin' home", "goin' home", NULL},
     };
     EXPECT_ALL(cases);
