@@ -416,6 +416,20 @@ static bool begins_statement(const lg_code_walk *w, size_t begin, size_t end) {
     return false;
 }
 
+/* Whether the name at BEGIN stands behind a keyword that no name is bound behind. Without their `try`, the
+ * grammar takes `except E:` for an annotated assignment to E, and so on. */
+static bool is_read_after_keyword(const lg_code_walk *w, size_t begin) {
+    static const char *const words[] = {"except", "raise", "return"};
+    const lg_spans *s = w->leaves;
+    size_t last = s->count;
+    while (last && last + 2 > s->count && s->tag[last - 1] == LG_CODE_WHITESPACE) last--;
+    if (!last || s->end[s->count - 1] != begin || s->tag[last - 1] != LG_PYTHON_KEYWORD) return false;
+    size_t at = (size_t)s->begin[last - 1], length = (size_t)s->end[last - 1] - at;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length && !memcmp(w->text + at, words[i], length)) return true;
+    return false;
+}
+
 static void put(lg_code_walk *w, size_t begin, size_t end, uint16_t tag) {
     lg_python_state *s = w->python;
     if (tag == LG_CODE_WHITESPACE) {
@@ -434,8 +448,12 @@ static void put(lg_code_walk *w, size_t begin, size_t end, uint16_t tag) {
         lg_code_add(w, begin, end, tag);
         return;
     }
-    if (tag == LG_PYTHON_IDENTIFIER) /* in its errors, the grammar takes keywords for names */
+    if (tag == LG_PYTHON_IDENTIFIER) { /* in its errors, the grammar takes keywords for names */
         tag = lg_python_keyword_tag(w->text + begin, end - begin);
+        if (tag == LG_PYTHON_IDENTIFIER && is_read_after_keyword(w, begin))
+            tag = lg_python_name_tag(w->text + begin, end - begin);
+    }
+    if (tag == LG_PYTHON_BUILTIN && begin && w->text[begin - 1] == '.') tag = LG_PYTHON_IDENTIFIER;
     if (s->depth && tag == LG_PYTHON_KEYWORD && is_line_head(w, begin) && begins_statement(w, begin, end)) {
         s->depth = 0;
         s->in_statement = false;

@@ -185,6 +185,19 @@ static void test_broken(void **state) {
     expect("x = $ ? 3\n",
            "identifier x\noperator.assign =\nerror $\nerror ?\nnumber.integer 3\nnewline \\n\n");
     expect(") ] }\n", "close.round )\nclose.square ]\nclose.curly }\nnewline \\n\n");
+    /* errors have keywords and builtins, as sound code has */
+    expect("if x == y\n foo(\ntry:\n pass\nfinally:\n with a: yield\n nonlocal b\n",
+           "keyword if\nidentifier x\noperator ==\nidentifier y\nnewline \\n\nindent  \nidentifier foo\n"
+           "open.round (\nkeyword try\ncolon :\nnewline \\n\nindent  \nkeyword pass\nnewline \\n\n"
+           "keyword finally\ncolon :\nnewline \\n\nindent  \nkeyword with\nidentifier a\ncolon :\n"
+           "keyword yield\nnewline \\n\nkeyword nonlocal\nidentifier b\nnewline \\n\n");
+    expect("try \n    x\nexcept IndexError:\n    raise\n",
+           "keyword try\nnewline \\n\nindent     \nidentifier x\nnewline \\n\nkeyword except\n"
+           "builtin IndexError\ncolon :\nnewline \\n\nindent     \nkeyword raise\nnewline \\n\n");
+    expect("return Exception\nexcept Exception, e:\n  f.print, f.exec\n",
+           "keyword return\nbuiltin Exception\nnewline \\n\nkeyword except\nbuiltin Exception\ncomma ,\n"
+           "identifier e\ncolon :\nnewline \\n\nindent   \nidentifier f\ndot .\nidentifier print\ncomma ,\n"
+           "identifier f\ndot .\nidentifier exec\nnewline \\n\n");
     expect("for for\n", "keyword for\nkeyword for\nnewline \\n\n");
     expect("", "");
     expect("\n \n", "");
