@@ -84,7 +84,8 @@ static const tagset_row brown[] = {
 
 /* Universal tags are coarser than the families: a tag goes where most of its words in the treebanks go.
    AUX: be, have, do and the modals, mostly be. PART: to, not and 's, mostly to. PRON: the wh-pronouns and
-   existential there too. PUNCT: brackets too. Of a wrong family such a word is still of the right class. */
+   existential there too. PUNCT: brackets too. ADP: particles too. Of a wrong family such a word is mostly of
+   the right class, but not a wh-adverb among ADV, a particle, or the word not. */
 static const tagset_row upos[] = {
     {LG_FAMILY_NOUN, " NOUN PROPN "},
     {LG_FAMILY_VERB, " VERB "},
@@ -102,7 +103,9 @@ static const tagset_row upos[] = {
 };
 
 /* Penn tags, with those that the treebanks of the web added (HYPH, NFP, ADD, AFX, GW). Verbs include the
-   auxiliaries; IN the subordinating conjunctions; TO, in the Penn Treebank itself, the preposition. */
+   auxiliaries, and RB includes not, which makes content words of function words; IN includes the
+   subordinating conjunctions; TO, in the Penn Treebank itself, the preposition; POS is the 's of possessives,
+   in UPOS a PART. */
 static const tagset_row penn[] = {
     {LG_FAMILY_NOUN, " NN NNS NNP NNPS "},
     {LG_FAMILY_VERB, " VB VBD VBG VBN VBP VBZ "},
