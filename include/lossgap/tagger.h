@@ -7,8 +7,9 @@
 
 typedef struct lg_tagger_options {
     const char *tagset; /* "brown" (word/tag lines), "upos", "penn" (CoNLL-U) */
-    unsigned epochs;    /* 0: 6 */
-    /* Word/tag lines of another tagset, from a larger text: a word's tags there are features here. */
+    unsigned epochs;    /* 0: 8 */
+    /* Text of another tagset (word/tag lines, or CoNLL-U: its universal tags): a word's tags there are
+       features here. */
     const char *const *lexicons;
     size_t n_lexicons;
     const char *const *sources; /* where the texts come from and what may be done with them, in words */

@@ -77,10 +77,11 @@ static const struct argp_option options[] = {
      "brown (files of lines of word/tag), upos or penn (CoNLL-U: its fourth or fifth column)", 1},
     {"output", 'o', "MODEL", 0, "train: write the model to the file MODEL", 2},
     {"lexicon", KEY_LEXICON, "FILE", 0,
-     "train: lines of word/tag of another tagset; what a word is there helps to say what it is here (may be "
-     "given several times)",
+     "train: text of another tagset (lines of word/tag, or CoNLL-U: its universal tags); what a word is "
+     "there "
+     "helps to say what it is here (may be given several times)",
      2},
-    {"epochs", KEY_EPOCHS, "N", 0, "train: go through the text N times (default 6)", 2},
+    {"epochs", KEY_EPOCHS, "N", 0, "train: go through the text N times (default 8)", 2},
     {"source", KEY_SOURCE, "TEXT", 0,
      "train: where a file comes from and under which licence, for the model's provenance (may be given "
      "several "

@@ -141,19 +141,16 @@ static lg_status read_brown_word(reader *r, piece item) {
     if (!slash || slash == item.data)
         return lg_fail(r->error, LG_BAD_INPUT, "%s:%zu: \"%.*s\" is no word/tag", r->name, r->line_number,
                        (int)(item.length < 40 ? item.length : 40), item.data);
-    char tag[LG_POS_MAX_TAG_BYTES + 1];
+    char tag[2 * LG_POS_MAX_TAG_BYTES];
     size_t length = (size_t)(item.data + item.length - slash - 1);
-    for (bool more = true; more && length > 3;) {
-        const char *suffix = slash + 1 + length - 3;
-        more =
-            memcmp(suffix, "-hl", 3) == 0 || memcmp(suffix, "-tl", 3) == 0 || memcmp(suffix, "-nc", 3) == 0;
-        if (more) length -= 3;
-    }
-    if (length > LG_POS_MAX_TAG_BYTES) return bad_line(r, "a tag of more than 31 bytes");
+    if (length > sizeof tag) return bad_line(r, "a tag of more than 31 bytes");
     for (size_t i = 0; i < length; i++) {
         char c = slash[1 + i];
         tag[i] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
     }
+    while (length > 3 && (memcmp(tag + length - 3, "-hl", 3) == 0 ||
+                          memcmp(tag + length - 3, "-tl", 3) == 0 || memcmp(tag + length - 3, "-nc", 3) == 0))
+        length -= 3;
     return add_word(r, (piece){item.data, (size_t)(slash - item.data)}, (piece){tag, length}, true);
 }
 
@@ -372,7 +369,6 @@ static bool looks_like_conllu(reader r) {
 lg_status lg_pos_corpus_parse(lg_pos_corpus *corpus, const char *text, size_t size, const char *name,
                               const char *tagset, lg_error *error) {
     const size_t before = corpus->words.count;
-    const bool brown = strcmp(tagset, "brown") == 0;
     reader r = {.corpus = corpus,
                 .name = name,
                 .at = text,
@@ -383,8 +379,11 @@ lg_status lg_pos_corpus_parse(lg_pos_corpus *corpus, const char *text, size_t si
                 .space = true,
                 .error = error};
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r.at += 3;
+    const bool conllu = looks_like_conllu(r);
+    if (!r.tagset) r.tagset = conllu ? "upos" : "brown";
+    const bool brown = strcmp(r.tagset, "brown") == 0;
     lg_status status;
-    if (looks_like_conllu(r) == brown)
+    if (conllu == brown)
         status = lg_fail(error, LG_BAD_INPUT, "%s holds %s, but the tagset %s is read from %s", name,
                          brown ? "CoNLL-U" : "no CoNLL-U", tagset, brown ? "word/tag lines" : "CoNLL-U");
     else status = brown ? read_brown(&r) : read_conllu(&r);

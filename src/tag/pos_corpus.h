@@ -40,8 +40,8 @@ typedef struct lg_pos_corpus {
 } lg_pos_corpus;
 
 /* Appends the text of PATH to CORPUS ({0} to start). TAGSET: "brown" reads word/tag lines, its tags without
-   -hl, -tl and -nc and in lower case; "upos" and "penn" read CoNLL-U. The file is untrusted: errors name the
-   line. On error the corpus may hold a part of the file; free it. */
+   -hl, -tl and -nc and in lower case; "upos" and "penn" read CoNLL-U; NULL reads either, as brown or upos.
+   The file is untrusted: errors name the line. On error the corpus may hold a part of the file; free it. */
 lg_status lg_pos_corpus_read(lg_pos_corpus *corpus, const char *path, const char *tagset, lg_error *error);
 /* The same over bytes in memory; NAME stands for the file in errors. */
 lg_status lg_pos_corpus_parse(lg_pos_corpus *corpus, const char *text, size_t size, const char *name,

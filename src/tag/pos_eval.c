@@ -58,12 +58,14 @@ static bool measure_given(measurement *m) {
     lg_pos_sentence state = {0};
     for (size_t i = 0; i < c->words.count; i++) {
         lg_pos_token token;
+        lg_pos_form form;
         if (c->words.tag[i] & LG_BEGINS_SENTENCE) {
             state = (lg_pos_sentence){0};
             r->sentences++;
         }
-        lg_pos_spell(&token, &state, c->given.data, &c->words, i);
-        const bool unknown = !lg_pos_find_word(m->model, token.folded).own, correct = tags[i] == m->gold[i];
+        lg_pos_spell(&token, &form, &state, c->given.data, &c->words, i);
+        const bool unknown = !lg_pos_find_any(m->model, token.folded, token.lower).own,
+                   correct = tags[i] == m->gold[i];
         r->words++;
         r->correct += correct;
         r->unknown += unknown;

@@ -8,9 +8,16 @@
 
 enum { LONGEST = 256 };
 
-static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t n) {
+/* Seeds of hashes, so that the same letters differ as a form and as a suffix. */
+enum { EXACT = 1, FOLDED, PLAIN, SUFFIX, PREFIX, PART, SHAPE };
+
+static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t n) {
     for (size_t i = 0; i < n; i++) hash = lg_pos_mix(hash, (unsigned char)bytes[i]);
     return hash;
+}
+
+static uint64_t hash_bytes(unsigned kind, const char *bytes, size_t n) {
+    return add_bytes(lg_pos_seed(kind), bytes, n);
 }
 
 /* ---- normal forms ---- */
@@ -28,7 +35,7 @@ static bool opens_quote(const char *text, const lg_spans *words, size_t i, const
 /* Writes the word as the features have it into FORM; returns its bytes, at most LONGEST. */
 static size_t normalize(const char *text, const lg_spans *words, size_t i, lg_pos_sentence *sentence,
                         char form[LONGEST + 4]) {
-    static const char plain[][4] = {"-", "-", "-", "--", "--", "|", "_", "'", "'", ",", "'", "``", "''"};
+    static const char plain[][4] = {"-", "-", "-", "-", "--", "--", "|", "_", "'", "'", ",", "'", "``", "''"};
     const char *word = text + words->begin[i];
     const size_t n = (size_t)(words->end[i] - words->begin[i]);
     size_t length = 0;
@@ -97,15 +104,15 @@ static bool continues(char c) { /* a character of several bytes */
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-void lg_pos_spell(lg_pos_token *t, lg_pos_sentence *sentence, const char *text, const lg_spans *words,
-                  size_t i) {
-    enum { EXACT = 1, FOLDED, PLAIN, SUFFIX, PREFIX, PART, SHAPE };
-    char form[LONGEST + 4], lower[4 * LONGEST], plain[4 * LONGEST];
+void lg_pos_spell(lg_pos_token *t, lg_pos_form *spelled, lg_pos_sentence *sentence, const char *text,
+                  const lg_spans *words, size_t i) {
+    char form[LONGEST + 4], plain[sizeof spelled->lower];
+    char *const lower = spelled->lower;
     const size_t n = normalize(text, words, i, sentence, form);
     size_t length = 0;
     bool first_capital = false, capitals = false, small = false;
     size_t part = 0; /* where the last part after a hyphen begins */
-    uint64_t shape = SHAPE;
+    uint64_t shape = lg_pos_seed(SHAPE);
     char last_kind = 0, run = 0;
     for (size_t at = 0; at < n;) {
         letter kind;
@@ -134,17 +141,19 @@ void lg_pos_spell(lg_pos_token *t, lg_pos_sentence *sentence, const char *text, 
     t->plain = hash_bytes(PLAIN, plain, length);
     memset(t->suffix, 0, sizeof t->suffix);
     memset(t->prefix, 0, sizeof t->prefix);
-    uint64_t hash = SUFFIX;
+    uint64_t hash = lg_pos_seed(SUFFIX);
     for (size_t at = length, k = 0; at-- > 0 && k < 5;) {
         hash = lg_pos_mix(hash, (unsigned char)plain[at]);
         if (!continues(plain[at])) t->suffix[k++] = hash;
     }
-    hash = PREFIX;
+    hash = lg_pos_seed(PREFIX);
     for (size_t at = 0, k = 0; at < length && k < 5; at++) {
         hash = lg_pos_mix(hash, (unsigned char)plain[at]);
         if (at + 1 == length || !continues(plain[at + 1])) t->prefix[k++] = hash;
     }
-    t->last_part = part && part < length ? hash_bytes(PART, lower + part, length - part) : 0;
+    spelled->length = length;
+    spelled->last_part = part < length ? part : 0;
+    t->last_part = spelled->last_part ? hash_bytes(PART, lower + part, length - part) : 0;
     t->shape = shape;
     t->ending = t->suffix[2] ? t->suffix[2] : t->plain;
     t->capitals =
@@ -152,12 +161,65 @@ void lg_pos_spell(lg_pos_token *t, lg_pos_sentence *sentence, const char *text, 
     if (!is_opening(form, n)) sentence->begun = true;
 }
 
-void lg_pos_finish(lg_pos_token *t) {
+/* ---- relatives ---- */
+
+/* An unknown word whose relatives are wanted. */
+typedef struct relatives {
+    uint16_t (*look_up)(const void *context, uint64_t folded, uint64_t lower);
+    const void *context;
+    const char *form;
+    size_t length;
+} relatives;
+
+/* The class of the first STEM letters with ENDING instead of the rest. */
+static uint16_t class_of(const relatives *r, size_t stem, const char *ending) {
+    const size_t n = strlen(ending);
+    return r->look_up(r->context, add_bytes(hash_bytes(FOLDED, r->form, stem), ending, n),
+                      add_bytes(hash_bytes(EXACT, r->form, stem), ending, n));
+}
+
+/* A known word that differs in its ending (walked, walks: walk; hoping: hope; cities: city), else in its
+   prefix, else by a longer ending. */
+static uint64_t find_relative(const relatives *r) {
+    static const char *const endings[] = {"'s",   "ing",  "ed",  "es",  "ly",   "er",   "est", "s", "d",
+                                          "ness", "ment", "ism", "ist", "able", "less", "ful", "'"};
+    static const char *const prefixes[] = {"un", "re", "in"}, *const longer[] = {"s", "ed", "ing"};
+    const size_t n = r->length;
+    uint16_t class = 0;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t k = strlen(endings[i]);
+        if (n <= k + 2 || memcmp(r->form + n - k, endings[i], k) != 0) continue;
+        class = class_of(r, n - k, "");
+        if (!class && (endings[i][0] == 'i' || endings[i][0] == 'e')) class = class_of(r, n - k, "e");
+        if (!class && strcmp(endings[i], "es") == 0 && r->form[n - 3] == 'i') class = class_of(r, n - 3, "y");
+        if (class) return lg_pos_mix(class, i);
+    }
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (n <= 4 || memcmp(r->form, prefixes[i], 2) != 0) continue;
+        class = r->look_up(r->context, hash_bytes(FOLDED, r->form + 2, n - 2),
+                           hash_bytes(EXACT, r->form + 2, n - 2));
+        if (class) return lg_pos_mix(class, 32);
+    }
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
+        if ((class = class_of(r, n, longer[i]))) return lg_pos_mix(class, 33 + i);
+    return 0;
+}
+
+void lg_pos_finish(lg_pos_token *t, const lg_pos_form *form,
+                   uint16_t (*look_up)(const void *context, uint64_t folded, uint64_t lower),
+                   const void *context) {
     t->own = t->as_is.own ? t->as_is.own : t->any.own ? 1u << 16 | t->any.own : 0;
     t->other = t->as_is.other ? t->as_is.other : t->any.other ? 1u << 16 | t->any.other : 0;
     t->known = (uint64_t)(t->as_is.own != 0) | (uint64_t)(t->small.own != 0) << 1 |
                (uint64_t)(t->any.own != 0) << 2 | (uint64_t)(t->as_is.other != 0) << 3 |
                (uint64_t)(t->small.other != 0) << 4 | (uint64_t)(t->any.other != 0) << 5;
+    t->relative = t->part = 0;
+    if (t->any.own) return;
+    t->relative = find_relative(&(relatives){look_up, context, form->lower, form->length});
+    if (!form->last_part) return;
+    const char *part = form->lower + form->last_part;
+    const size_t n = form->length - form->last_part;
+    t->part = look_up(context, hash_bytes(FOLDED, part, n), hash_bytes(EXACT, part, n));
 }
 
 void lg_pos_border(lg_pos_token *t, bool has_other) {
@@ -171,13 +233,13 @@ void lg_pos_border(lg_pos_token *t, bool has_other) {
 /* ---- features ---- */
 
 static uint64_t feature1(unsigned id, uint64_t a) {
-    return lg_pos_mix(lg_pos_mix(id, a), 1);
+    return lg_pos_mix(lg_pos_mix(lg_pos_seed(id), a), 1);
 }
 static uint64_t feature2(unsigned id, uint64_t a, uint64_t b) {
-    return lg_pos_mix(lg_pos_mix(lg_pos_mix(id, a), b), 2);
+    return lg_pos_mix(lg_pos_mix(lg_pos_mix(lg_pos_seed(id), a), b), 2);
 }
 static uint64_t feature3(unsigned id, uint64_t a, uint64_t b, uint64_t c) {
-    return lg_pos_mix(lg_pos_mix(lg_pos_mix(lg_pos_mix(id, a), b), c), 3);
+    return lg_pos_mix(lg_pos_mix(lg_pos_mix(lg_pos_mix(lg_pos_seed(id), a), b), c), 3);
 }
 
 /* The numbers of templates only have to differ. */
@@ -199,6 +261,13 @@ size_t lg_pos_static_features(const lg_pos_token *const window[5], uint64_t f[LG
     f[n++] = feature1(11, w->own);
     f[n++] = feature3(12, w->capitals, w->small.own, w->any.own != 0);
     f[n++] = feature2(13, w->capitals, w->known);
+    f[n++] = feature2(39, w->capitals, w->any.own);
+    f[n++] = feature3(47, w->suffix[2], w->prefix[0], w->shape);
+    if (!w->any.own) {
+        if (w->relative) f[n++] = feature1(40, w->relative);
+        if (w->part) f[n++] = feature1(41, w->part);
+        f[n++] = feature3(42, w->relative, w->capitals, w->suffix[1]);
+    }
     /* neighbours */
     f[n++] = feature1(14, b1->plain);
     f[n++] = feature1(15, b2->plain);
@@ -208,6 +277,9 @@ size_t lg_pos_static_features(const lg_pos_token *const window[5], uint64_t f[LG
     f[n++] = feature2(19, w->plain, a1->plain);
     f[n++] = feature2(20, b1->plain, a1->plain);
     f[n++] = feature2(21, a1->plain, a2->plain);
+    f[n++] = feature2(43, b2->plain, b1->plain);
+    f[n++] = feature1(44, b1->ending);
+    f[n++] = feature1(45, a1->ending);
     f[n++] = feature1(22, a1->capitals);
     f[n++] = feature2(23, b1->capitals, w->capitals);
     f[n++] = feature1(24, a1->own);
@@ -222,6 +294,7 @@ size_t lg_pos_static_features(const lg_pos_token *const window[5], uint64_t f[LG
         f[n++] = feature1(31, w->other);
         f[n++] = feature1(32, a1->other);
         f[n++] = feature1(33, a2->other);
+        f[n++] = feature1(46, b1->other);
         f[n++] = feature2(34, w->other, a1->other);
         f[n++] = feature3(35, b1->other, w->other, a1->other);
         f[n++] = feature2(36, w->other, w->capitals);

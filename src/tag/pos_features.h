@@ -10,6 +10,12 @@ static inline uint64_t lg_pos_mix(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
+/* Where a hash begins. Small numbers must be spread first: a value may be small too, and would cancel them.
+ */
+static inline uint64_t lg_pos_seed(unsigned kind) {
+    return (kind + 1) * 0xD1B54A32D192ED03u;
+}
+
 /* What a lexicon knows of a form: the set of tags that it had in the training text, as a hash; 0: the form
    is not known. */
 typedef struct lg_pos_classes {
@@ -37,7 +43,17 @@ typedef struct lg_pos_token {
     lg_pos_classes any;   /* of `folded` */
     uint64_t own, other;  /* the class to look at: as it is, else whatever its case */
     uint64_t known;       /* which of the six classes there are */
+    uint64_t relative;    /* of a word unknown in any case: the class of one that differs in its ending or
+                             prefix, and how it differs; 0: there is none */
+    uint64_t part;        /* … and the class of what follows its last hyphen */
 } lg_pos_token;
+
+/* A word in lower case, for looking up its relatives. */
+typedef struct lg_pos_form {
+    char lower[4 * 256];
+    size_t length;
+    size_t last_part; /* where what follows the last hyphen begins; 0: nowhere */
+} lg_pos_form;
 
 /* What spelling remembers within a sentence. */
 typedef struct lg_pos_sentence {
@@ -47,15 +63,18 @@ typedef struct lg_pos_sentence {
 
 /* Spells word I. Typographic quotes, dashes and ellipses count as the plain ones; straight double quotes as
    `` or '', by what stands around them. Of a word only the first 256 bytes count. */
-void lg_pos_spell(lg_pos_token *token, lg_pos_sentence *sentence, const char *text, const lg_spans *words,
-                  size_t i);
-/* After the classes are filled in. */
-void lg_pos_finish(lg_pos_token *token);
+void lg_pos_spell(lg_pos_token *token, lg_pos_form *form, lg_pos_sentence *sentence, const char *text,
+                  const lg_spans *words, size_t i);
+/* After the classes are filled in. LOOK_UP: the class of a form whatever its case, given its hash and that of
+   it in lower case. */
+void lg_pos_finish(lg_pos_token *token, const lg_pos_form *form,
+                   uint16_t (*look_up)(const void *context, uint64_t folded, uint64_t lower),
+                   const void *context);
 /* What stands before the first word and after the last one of a sentence. HAS_OTHER: the lexicon has classes
    of another tagset. */
 void lg_pos_border(lg_pos_token *token, bool has_other);
 
-enum { LG_POS_STATIC = 56, LG_POS_DYNAMIC = 24 }; /* at most so many features */
+enum { LG_POS_STATIC = 64, LG_POS_DYNAMIC = 24 }; /* at most so many features */
 
 /* The features of window[2] that do not depend on earlier tags. WINDOW: the word with two neighbours on
    either side. Returns how many. */

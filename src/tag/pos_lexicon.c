@@ -25,7 +25,7 @@ static bool grow(lg_pos_lexicon *l) {
     return true;
 }
 
-bool lg_pos_lexicon_add(lg_pos_lexicon *l, uint64_t form, uint16_t tag, unsigned part) {
+bool lg_pos_lexicon_add(lg_pos_lexicon *l, uint64_t form, uint64_t lower, uint16_t tag, unsigned part) {
     if (2 * l->n_forms >= l->capacity && !grow(l)) return false;
     const size_t at = find(l, form);
     for (uint32_t k = l->forms[at].first; k; k = l->tags[k - 1].next) {
@@ -40,6 +40,7 @@ bool lg_pos_lexicon_add(lg_pos_lexicon *l, uint64_t form, uint16_t tag, unsigned
     if (!l->forms[at].hash) l->n_forms++;
     l->tags[l->n_tags++] = (lg_pos_lexicon_tag){1ull << part, 1, tag, l->forms[at].first};
     l->forms[at].hash = form;
+    l->forms[at].lower = lower;
     l->forms[at].first = (uint32_t)l->n_tags;
     return true;
 }

@@ -17,7 +17,8 @@ typedef struct lg_pos_lexicon_tag {
 
 typedef struct lg_pos_lexicon {
     struct lg_pos_lexicon_form {
-        uint64_t hash; /* 0: empty */
+        uint64_t hash;  /* 0: empty */
+        uint64_t lower; /* of a form whatever its case: the same in lower case, as it is; else 0 */
         uint32_t first;
     } * forms; /* [capacity], a power of two */
     size_t capacity, n_forms;
@@ -25,8 +26,8 @@ typedef struct lg_pos_lexicon {
     size_t n_tags, tag_capacity;
 } lg_pos_lexicon;
 
-bool lg_pos_lexicon_add(lg_pos_lexicon *lexicon, uint64_t form, uint16_t tag,
-                        unsigned part); /* false: no memory */
+/* LOWER: as above. false: no memory. */
+bool lg_pos_lexicon_add(lg_pos_lexicon *lexicon, uint64_t form, uint64_t lower, uint16_t tag, unsigned part);
 /* The set of the form's tags outside PART (LG_POS_PARTS: in all), as a hash; 0: it has none. */
 uint16_t lg_pos_lexicon_class(const lg_pos_lexicon *lexicon, uint64_t form, unsigned part);
 /* The one tag that the form has, but for at most one time in a thousand and if it came often enough, or

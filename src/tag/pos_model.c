@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "store/table_memory.h"
 #include "tag/pos_corpus.h"
+#include "tag/pos_symbols.h"
 
 const char *const lg_pos_tagsets[] = {"brown", "upos", "penn", NULL};
 
@@ -32,6 +33,15 @@ static lg_status read_tags(lg_pos_model *m, const lg_json_value *tags, lg_error 
         m->tags[n++] = t->string;
     }
     return LG_OK;
+}
+
+static void find_symbols(lg_pos_model *m) {
+    m->has_symbols = strcmp(m->tagset, "brown") == 0;
+    for (size_t i = 0; lg_pos_symbol_tags[i]; i++) {
+        m->symbols[i] = LG_POS_NOT_ONE;
+        for (size_t k = 0; k < m->n_tags; k++)
+            if (strcmp(m->tags[k], lg_pos_symbol_tags[i]) == 0) m->symbols[i] = (uint8_t)k;
+    }
 }
 
 static bool read_slots(const lg_json_value *settings, const char *homes, const char *reach,
@@ -119,6 +129,7 @@ lg_status lg_pos_model_from_table(lg_table *table, lg_pos_model **result, lg_err
     if (!m) return lg_fail_memory(error);
     m->table = table;
     lg_status status = read_settings(m, error);
+    if (!status) find_symbols(m);
     if (!status) status = read_columns(m, error);
     if (status) {
         m->table = NULL; /* stays the caller's */

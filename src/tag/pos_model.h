@@ -51,6 +51,10 @@ struct lg_pos_model {
     const uint32_t *feature_row;   /* [homes + reach + 1] where the slot's weights begin */
     const uint16_t *weights;       /* [feature_row[last]] tag, and from bit 8 on the weight, signed */
 
+    /* Brown only: the tag of each of lg_pos_symbol_tags, LG_POS_NOT_ONE where the model has none. */
+    bool has_symbols;
+    uint8_t symbols[16];
+
     bool has_other;
     lg_pos_slots words;
     const uint32_t *word_check; /* [homes + reach] */
@@ -74,6 +78,13 @@ static inline lg_pos_classes lg_pos_find_word(const lg_pos_model *m, uint64_t ha
         if (m->word_check[i] == check)
             return (lg_pos_classes){m->word_own[i], m->word_other[i], m->word_only[i]};
     return (lg_pos_classes){0, 0, LG_POS_NOT_ONE};
+}
+
+/* The classes of a form whatever its case. The table does not hold it where the same in lower case, as it is,
+   says the same. */
+static inline lg_pos_classes lg_pos_find_any(const lg_pos_model *m, uint64_t folded, uint64_t lower) {
+    const lg_pos_classes any = lg_pos_find_word(m, folded);
+    return any.own | any.other ? any : lg_pos_find_word(m, lower);
 }
 
 /* Checks TABLE and makes a model of it, which owns it then; on error it stays the caller's. */

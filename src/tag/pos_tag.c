@@ -3,19 +3,27 @@
 #include <string.h>
 
 #include "tag/pos_model.h"
+#include "tag/pos_symbols.h"
 
-enum { RING = 8, AHEAD = 3 }; /* tokens held; how far beyond the word in work they are spelled */
+enum {
+    N_SCORES = 256,
+    RING = 8,
+    AHEAD = 3
+}; /* tokens held; how far beyond the word in work they are spelled */
 
 struct lg_pos_scratch {
     lg_pos_token tokens[RING], border;
+    lg_pos_form form;                    /* of the word being spelled */
     uint64_t features[2][LG_POS_STATIC]; /* of the word in work, and of the next one */
     size_t n_features[2];
-    int16_t scores[256]; /* at most 80 features of at most 127 each */
+    int16_t scores[N_SCORES]; /* at most 88 features of at most 127 each */
 };
 
 lg_pos_scratch *lg_pos_scratch_create(const lg_pos_model *model) {
     lg_pos_scratch *s = calloc(1, sizeof *s);
-    if (s) lg_pos_border(&s->border, model->has_other);
+    if (!s) return NULL;
+    lg_pos_border(&s->border, model->has_other);
+    for (size_t i = 0; i < N_SCORES; i++) s->scores[i] = INT16_MIN;
     return s;
 }
 
@@ -34,14 +42,40 @@ typedef struct sentence {
     lg_pos_sentence state;
 } sentence;
 
+static uint16_t look_up(const void *model, uint64_t folded, uint64_t lower) {
+    return lg_pos_find_any(model, folded, lower).own;
+}
+
+static bool has_digit(const sentence *s, size_t word) {
+    for (uint64_t at = s->words->begin[word]; at < s->words->end[word]; at++)
+        if (s->text[at] >= '0' && s->text[at] <= '9') return true;
+    return false;
+}
+
+/* The tag of a sign of Brown's, or LG_POS_NOT_ONE. */
+static uint8_t symbol_tag(const sentence *s, size_t word) {
+    const lg_pos_form *form = &s->scratch->form;
+    const char first = form->lower[0];
+    if ((first >= 'a' && first <= 'z') || (first >= '0' && first <= '9'))
+        return LG_POS_NOT_ONE; /* most are */
+    const bool between = form->length == 1 && first == '-' && word > s->begin && word + 1 < s->end &&
+                         has_digit(s, word - 1) && has_digit(s, word + 1);
+    const int symbol = lg_pos_symbol(form->lower, form->length, between);
+    return symbol < 0 ? LG_POS_NOT_ONE : s->model->symbols[symbol];
+}
+
 static void spell_up_to(sentence *s, size_t end) {
     for (; s->spelled < end && s->spelled < s->end; s->spelled++) {
         lg_pos_token *t = &s->scratch->tokens[s->spelled % RING];
-        lg_pos_spell(t, &s->state, s->text, s->words, s->spelled);
+        lg_pos_spell(t, &s->scratch->form, &s->state, s->text, s->words, s->spelled);
         t->as_is = lg_pos_find_word(s->model, t->exact);
+        if (s->model->has_symbols) {
+            const uint8_t symbol = symbol_tag(s, s->spelled);
+            if (symbol != LG_POS_NOT_ONE) t->as_is.only = symbol;
+        }
         t->small = t->lower == t->exact ? t->as_is : lg_pos_find_word(s->model, t->lower);
-        t->any = lg_pos_find_word(s->model, t->folded);
-        lg_pos_finish(t);
+        t->any = lg_pos_find_any(s->model, t->folded, t->lower);
+        lg_pos_finish(t, &s->scratch->form, look_up, s->model);
     }
 }
 
@@ -86,11 +120,12 @@ static void add_weights(const lg_pos_model *m, const uint64_t *features, size_t 
     }
 }
 
-/* The tag with the highest score, the lower one of two. */
-static uint16_t best_tag(const int16_t *scores, size_t n) {
+/* The tag with the highest score, the lower one of two. Those that there are not have the lowest. */
+static uint16_t best_tag(const int16_t scores[N_SCORES]) {
+    int16_t most = scores[0];
+    for (size_t i = 1; i < N_SCORES; i++) most = scores[i] > most ? scores[i] : most; /* vector code */
     uint16_t best = 0;
-    for (uint16_t i = 1; i < n; i++)
-        if (scores[i] > scores[best]) best = i;
+    while (scores[best] != most) best++;
     return best;
 }
 
@@ -113,7 +148,7 @@ static void tag_sentence(sentence *s, uint16_t *tags) {
             memset(scratch->scores, 0, m->n_tags * sizeof *scratch->scores);
             add_weights(m, scratch->features[i % 2], scratch->n_features[i % 2], scratch->scores);
             add_weights(m, dynamic, n, scratch->scores);
-            tag = best_tag(scratch->scores, m->n_tags);
+            tag = best_tag(scratch->scores);
         }
         tags[i] = tag;
         previous[2] = previous[1];

@@ -1,8 +1,10 @@
-/* The averaged perceptron, with a margin: for each word whose gold tag does not win clearly, its features
-   gain for that tag and lose for the best of the others; the weights are averaged over all steps.
+/* The averaged perceptron, with a margin: where the gold tag does not win clearly, the word's features gain
+   for that tag and lose for its rival; the weights are averaged over all steps. For the features f of the
+   word:
 
-       w[f, gold] += 1, w[f, rival] -= 1    for the features f of the word, if score(gold) - score(rival) <=
-   margin average = w - (sum over changes of step * change) / steps
+       score(tag) = sum over f of w[f, tag]
+       if score(gold) - score(rival) <= margin:   w[f, gold] += 1, w[f, rival] -= 1
+       average of w = w - (sum over its changes of step * change) / steps
 
    Earlier tags are those that the tagger itself gave, as they will be later. All of it is integer arithmetic.
  */
@@ -14,12 +16,15 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "tag/prose.h"
+#include "tag/tagsets.h"
 
 enum {
-    MARGIN = 10,
-    RARE = 2,     /* features seen less often are left out */
-    STEPS = 4,    /* of a rounded weight in one of the perceptron's */
-    LARGEST = 127 /* rounded weight */
+    MARGIN = 20,         /* to a tag of the same family */
+    FAMILY_MARGIN = 100, /* to a tag of another: such mistakes count for more */
+    RARE = 2,            /* features seen less often are left out */
+    STEPS = 2,           /* of a rounded weight in one of the perceptron\'s */
+    SMALLEST = 2, /* rounded weight that is kept: smaller ones make the file larger, the tags no better */
+    LARGEST = 127
 };
 
 typedef struct weight {
@@ -56,7 +61,8 @@ typedef struct trainer {
     size_t n_rows;
     lg_arena arena; /* weights */
     int64_t step;
-    size_t *order; /* [n_sentences] */
+    size_t *order;                       /* [n_sentences] */
+    lg_family families[LG_POS_MAX_TAGS]; /* of the tags */
 } trainer;
 
 /* ---- sentences ---- */
@@ -94,9 +100,10 @@ bool lg_pos_count_forms(const lg_pos_corpus *corpus, lg_pos_lexicon *lexicon) {
         lg_pos_sentence state = {0};
         for (size_t i = sentences[s]; i < sentences[s + 1] && good; i++) {
             lg_pos_token t;
-            lg_pos_spell(&t, &state, corpus->given.data, &corpus->words, i);
-            good = lg_pos_lexicon_add(lexicon, t.exact, corpus->gold[i], parts[s]) &&
-                   lg_pos_lexicon_add(lexicon, t.folded, corpus->gold[i], parts[s]);
+            lg_pos_form form;
+            lg_pos_spell(&t, &form, &state, corpus->given.data, &corpus->words, i);
+            good = lg_pos_lexicon_add(lexicon, t.exact, 0, corpus->gold[i], parts[s]) &&
+                   lg_pos_lexicon_add(lexicon, t.folded, t.lower, corpus->gold[i], parts[s]);
         }
     }
     free(sentences);
@@ -110,18 +117,32 @@ static lg_pos_classes classes_of(const trainer *t, uint64_t form, unsigned part)
                             lg_pos_lexicon_only(t->own, form)};
 }
 
+/* The sentence in work, for looking up forms. */
+typedef struct place {
+    const trainer *trainer;
+    unsigned part;
+} place;
+
+static uint16_t look_up(const void *context, uint64_t folded, uint64_t lower) {
+    (void)lower;
+    const place *p = context;
+    return lg_pos_lexicon_class(p->trainer->own, folded, p->part);
+}
+
 /* Spells sentence S, its own part of the text hidden from the lexicon. */
 static bool spell_sentence(trainer *t, size_t s) {
     const size_t begin = t->sentences[s], n = t->sentences[s + 1] - begin;
     if (!lg_reserve(&t->tokens, &t->token_capacity, n, sizeof *t->tokens)) return false;
     lg_pos_sentence state = {0};
+    const place here = {t, t->parts[s]};
     for (size_t i = 0; i < n; i++) {
         lg_pos_token *token = &t->tokens[i];
-        lg_pos_spell(token, &state, t->corpus->given.data, &t->corpus->words, begin + i);
+        lg_pos_form form;
+        lg_pos_spell(token, &form, &state, t->corpus->given.data, &t->corpus->words, begin + i);
         token->as_is = classes_of(t, token->exact, t->parts[s]);
         token->small = classes_of(t, token->lower, t->parts[s]);
         token->any = classes_of(t, token->folded, t->parts[s]);
-        lg_pos_finish(token);
+        lg_pos_finish(token, &form, look_up, &here);
     }
     return true;
 }
@@ -288,12 +309,18 @@ static bool learn_sentence(trainer *t, size_t s) {
             add_scores(t, dynamic, n_dynamic, scores);
             const uint16_t gold = t->corpus->gold[begin + i];
             uint16_t rival = none;
+            int64_t least = 0; /* by which the gold tag leads the rival, the margin taken away */
             best = 0;
             for (uint16_t k = 0; k < n_tags; k++) {
                 if (scores[k] > scores[best]) best = k;
-                if (k != gold && (rival == none || scores[k] > scores[rival])) rival = k;
+                if (k == gold) continue;
+                int64_t lead =
+                    scores[gold] - scores[k] - (t->families[k] == t->families[gold] ? MARGIN : FAMILY_MARGIN);
+                if (rival != none && lead >= least) continue;
+                rival = k;
+                least = lead;
             }
-            if (rival != none && scores[gold] - scores[rival] <= MARGIN &&
+            if (rival != none && least <= 0 &&
                 !(change(t, statics, n_statics, gold, 1) && change(t, dynamic, n_dynamic, gold, 1) &&
                   change(t, statics, n_statics, rival, -1) && change(t, dynamic, n_dynamic, rival, -1)))
                 return false;
@@ -330,7 +357,7 @@ static bool keep_weights(trainer *t, lg_pos_learned *learned) {
         const size_t begin = learned->n_weights;
         for (size_t w = 0; w < r->count; w++) {
             int value = rounded(&r->weights[w], t->step);
-            if (!value) continue;
+            if (abs(value) < SMALLEST) continue;
             if (!lg_reserve(&learned->weights, &capacity, learned->n_weights + 1, sizeof *learned->weights))
                 return false;
             learned->weights[learned->n_weights++] =
@@ -348,8 +375,9 @@ static bool keep_weights(trainer *t, lg_pos_learned *learned) {
 
 /* ---- the whole ---- */
 
-lg_status lg_pos_learn(const lg_pos_corpus *corpus, const lg_pos_lexicon *own, const lg_pos_lexicon *other,
-                       unsigned epochs, lg_pos_learned *learned, const lg_monitor *monitor, lg_error *error) {
+lg_status lg_pos_learn(const lg_pos_corpus *corpus, const char *tagset, const lg_pos_lexicon *own,
+                       const lg_pos_lexicon *other, unsigned epochs, lg_pos_learned *learned,
+                       const lg_monitor *monitor, lg_error *error) {
     trainer t = {.corpus = corpus, .own = own, .other = other};
     uint64_t random = 1, done = 0;
     lg_status status = LG_OK;
@@ -359,6 +387,8 @@ lg_status lg_pos_learn(const lg_pos_corpus *corpus, const lg_pos_lexicon *own, c
                 (t.order = lg_alloc(t.n_sentences, sizeof *t.order)) != NULL &&
                 (t.static_end = lg_alloc(corpus->words.count, sizeof *t.static_end)) != NULL;
     if (!good) goto done;
+    for (size_t i = 0; i < corpus->tags.count; i++)
+        t.families[i] = lg_family_of_tag(tagset, corpus->tags.names[i]);
     lg_pos_border(&t.border, other->n_forms > 0);
     lg_pos_cut_parts(corpus, t.sentences, t.n_sentences, t.parts);
     for (size_t s = 0; s < t.n_sentences; s++) t.order[s] = s;

@@ -20,8 +20,9 @@ typedef struct lg_pos_learned {
 } lg_pos_learned;
 
 /* Learns from CORPUS. OTHER may be empty. The same input gives the same weights on every machine. */
-lg_status lg_pos_learn(const lg_pos_corpus *corpus, const lg_pos_lexicon *own, const lg_pos_lexicon *other,
-                       unsigned epochs, lg_pos_learned *learned, const lg_monitor *monitor, lg_error *error);
+lg_status lg_pos_learn(const lg_pos_corpus *corpus, const char *tagset, const lg_pos_lexicon *own,
+                       const lg_pos_lexicon *other, unsigned epochs, lg_pos_learned *learned,
+                       const lg_monitor *monitor, lg_error *error);
 void lg_pos_learned_free(lg_pos_learned *learned);
 
 /* Which part of the training text (LG_POS_PARTS of them) each sentence lies in: documents by turns, or runs

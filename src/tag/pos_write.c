@@ -13,7 +13,7 @@
 #include "tag/pos_model.h"
 #include "tag/pos_train.h"
 
-enum { DEFAULT_EPOCHS = 6 };
+enum { DEFAULT_EPOCHS = 8 };
 
 /* ---- layout ---- */
 
@@ -26,7 +26,7 @@ typedef struct layout {
 /* Lays N entries out, HASHES ascending. Of two that a lookup could not tell apart (WIDE: by 32 bits, else by
    16) the later one is left out. false: no memory. */
 static bool lay_out(const uint64_t *hashes, size_t n, bool wide, layout *result) {
-    for (size_t homes = n * 10 / 7 + 1;; homes += homes / 8 + 1) {
+    for (size_t homes = n * 5 / 4 + 1;; homes += homes / 8 + 1) {
         lg_pos_slots slots = {homes, LG_POS_MAX_REACH};
         const size_t n_slots = homes + slots.reach;
         size_t *entry = calloc(n_slots, sizeof *entry);
@@ -118,6 +118,10 @@ done:
     return status;
 }
 
+static bool says_the_same(const lg_pos_lexicon *lexicon, uint64_t a, uint64_t b) {
+    return lg_pos_lexicon_class(lexicon, a, LG_POS_PARTS) == lg_pos_lexicon_class(lexicon, b, LG_POS_PARTS);
+}
+
 static lg_status put_words(lg_table_writer *w, const lg_pos_lexicon *own, const lg_pos_lexicon *other,
                            lg_pos_slots *slots, lg_error *error) {
     const lg_pos_lexicon *const lexicons[] = {own, other};
@@ -130,8 +134,11 @@ static lg_status put_words(lg_table_writer *w, const lg_pos_lexicon *own, const 
     lg_status status = LG_OK;
     bool good = hashes != NULL;
     for (size_t k = 0; k < 2 && good; k++)
-        for (size_t i = 0; i < lexicons[k]->capacity; i++)
-            if (lexicons[k]->forms[i].hash) hashes[n++] = lexicons[k]->forms[i].hash;
+        for (size_t i = 0; i < lexicons[k]->capacity; i++) {
+            const uint64_t form = lexicons[k]->forms[i].hash, lower = lexicons[k]->forms[i].lower;
+            if (form && !(lower && says_the_same(own, form, lower) && says_the_same(other, form, lower)))
+                hashes[n++] = form;
+        }
     if (good && n) qsort(hashes, n, sizeof *hashes, by_number); /* one in both lexicons is its own twin */
     good = good && lay_out(hashes, n, true, &l);
     const size_t n_slots = good ? l.slots.homes + l.slots.reach : 0;
@@ -290,12 +297,12 @@ lg_status lg_tagger_train(const char *const *files, size_t n_files, const lg_tag
     for (size_t i = 0; i < n_files && !status; i++)
         status = lg_pos_corpus_read(&corpus, files[i], o->tagset, error);
     for (size_t i = 0; i < o->n_lexicons && !status; i++)
-        status = lg_pos_corpus_read(&larger, o->lexicons[i], "brown", error);
+        status = lg_pos_corpus_read(&larger, o->lexicons[i], NULL, error);
     if (!status && !corpus.words.count) status = lg_fail(error, LG_USAGE, "no text to learn from");
     if (!status && !(lg_pos_count_forms(&corpus, &own) && lg_pos_count_forms(&larger, &other)))
         status = lg_fail_memory(error);
     lg_pos_corpus_free(&larger);
-    if (!status) status = lg_pos_learn(&corpus, &own, &other, epochs, &learned, monitor, error);
+    if (!status) status = lg_pos_learn(&corpus, o->tagset, &own, &other, epochs, &learned, monitor, error);
     if (!status) status = write_model(out, files, n_files, o, epochs, &corpus, &own, &other, &learned, error);
     lg_pos_learned_free(&learned);
     lg_pos_lexicon_free(&own);
