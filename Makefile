@@ -56,7 +56,7 @@ $(BUILD)/lossgap: $(CLI_OBJ) $(BUILD)/liblossgap.a
 	$(CC) $(CFLAGS) $(LG_CFLAGS) -o $@ $^ $(LG_LIBS)
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LG_CFLAGS) $(if $(findstring src/kernels/,$<)$(findstring src/layers/,$<)$(findstring src/query/run,$<),-O3) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(LG_CFLAGS) $(if $(findstring src/kernels/,$<)$(findstring src/layers/,$<)$(findstring src/query/run,$<)$(findstring src/stats/regress_,$<),-O3) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
 $(BUILD)/grammars/tree-sitter.o build-fuzz/grammars/tree-sitter.o: Makefile
 	@mkdir -p $(@D)
 	@[ -f $(TREE_SITTER) ] || { echo "no libtree-sitter.a (Debian: libtree-sitter-dev); run ./bootstrap" >&2; exit 1; }

@@ -244,11 +244,18 @@ typedef struct finding {
 } finding;
 
 static void look_at_numbers(const double *values, size_t n, double *largest, bool *whole) {
+    double most[4] = {0}; /* no chain from value to value */
+    bool fine = true;
     for (size_t i = 0; i < n; i++) {
         double size = fabs(values[i]);
-        if (!(size <= *largest)) *largest = size < INFINITY ? size : (double)INFINITY; /* NAN too */
-        if (size > 0x1p52 || values[i] != trunc(values[i])) *whole = false;
+        fine = fine && size < INFINITY;
+        if (size > most[i % 4]) most[i % 4] = size;
     }
+    for (size_t k = 0; k < 4; k++)
+        if (most[k] > *largest) *largest = most[k];
+    if (!fine) *largest = INFINITY; /* NaN too */
+    *whole = *whole && *largest <= 0x1p52;
+    for (size_t i = 0; i < n && *whole; i++) *whole = values[i] == (double)(int64_t)values[i];
 }
 
 static void look_at_block(const lg_design *d, finding *f) {

@@ -44,10 +44,20 @@ void lg_loader_close(lg_loader *l) {
     l->numbers = NULL;
 }
 
+static bool all_finite(const double *values, size_t n) {
+    const uint64_t exponent = (uint64_t)0x7FF << 52;
+    uint64_t bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        bad |= (bits & exponent) == exponent;
+    }
+    return !bad;
+}
+
 void lg_loader_values(lg_loader *l, size_t first, size_t n) {
     const lg_design *d = l->design;
     const uint32_t *rows = d->order;
-    uint32_t bad[B] = {0};
     double all[B];
     /* why a row is left out: the first variable that lacks a value; later ones do not count */
     uint32_t why[B];
@@ -73,9 +83,9 @@ void lg_loader_values(lg_loader *l, size_t first, size_t n) {
         } else {
             double *numbers = l->numbers + v * B;
             lg_column_numbers(variable->column, l->session, rows, first, n, numbers);
-            for (size_t i = 0; i < n; i++) bad[i] = !(fabs(numbers[i]) < INFINITY);
+            if (all_finite(numbers, n)) continue;
             for (size_t i = 0; i < n; i++)
-                if (bad[i] && why[i] == UINT32_MAX) why[i] = (uint32_t)v;
+                if (!isfinite(numbers[i]) && why[i] == UINT32_MAX) why[i] = (uint32_t)v;
         }
     }
     if (d->weights) {
@@ -145,31 +155,66 @@ void lg_loader_product(const lg_loader *l, const lg_design_term *t, double *out)
     }
 }
 
+/* Columns go into the rows eight at a time: a row's line of memory is written once. */
+typedef struct stripe {
+    double values[8][B];
+    size_t first, n; /* dense columns FIRST … FIRST + N - 1 */
+} stripe;
+
+static void put_stripe(const lg_regress_block *b, stripe *s) {
+    for (size_t i = 0; i < b->rows; i++) {
+        double *to = b->dense + i * b->width + s->first;
+        if (s->n == 8)
+            for (size_t k = 0; k < 8; k++) to[k] = s->values[k][i];
+        else
+            for (size_t k = 0; k < s->n; k++) to[k] = s->values[k][i];
+    }
+    s->first += s->n;
+    s->n = 0;
+}
+
+/* VALUES [rows] x scale x root as the next dense column. */
+static void put_dense(const lg_regress_block *b, stripe *s, const double *values, double scale,
+                      const double *root) {
+    double *to = s->values[s->n];
+    if (root)
+        for (size_t i = 0; i < b->rows; i++) to[i] = values[i] * scale * root[i];
+    else
+        for (size_t i = 0; i < b->rows; i++) to[i] = values[i] * scale;
+    if (++s->n == 8) put_stripe(b, s);
+}
+
 void lg_loader_read(lg_loader *l, size_t first, size_t n) {
     const lg_design *d = l->design;
     lg_regress_block *b = &l->block;
-    double root[B];
+    double ones[B], roots[B], *root = d->weights ? roots : NULL;
+    stripe s;
+    s.first = s.n = 0;
     lg_loader_values(l, first, n);
     n = b->rows;
-    for (size_t i = 0; i < n; i++) root[i] = d->weights ? sqrt(l->weight[i]) : 1;
-    for (size_t i = 0; i < n; i++) b->dense[i * b->width] = root[i];
+    for (size_t i = 0; i < n; i++) {
+        ones[i] = 1;
+        roots[i] = d->weights ? sqrt(l->weight[i]) : 1;
+    }
+    put_dense(b, &s, ones, 1, root);
     size_t sparse = 0;
     for (size_t t = 0; t < d->n_terms; t++) {
         const lg_design_term *term = &d->terms[t];
         const double scale = ldexp(1, -term->exponent);
-        lg_loader_product(l, term, l->product);
+        const double *product = l->product;
+        if (term->n_numbers == 1 && term->powers[0] == 1) product = l->numbers + term->numbers[0] * B;
+        else lg_loader_product(l, term, l->product);
         if (!term->n_categories) {
-            double *to = b->dense + term->gram[0];
-            for (size_t i = 0; i < n; i++) to[i * b->width] = l->product[i] * scale * root[i];
+            put_dense(b, &s, product, scale, root); /* in the order of their columns */
             continue;
         }
         for (size_t i = 0; i < n; i++) {
             uint32_t cell = lg_loader_cell(l, term, i);
             b->column[i * b->n_terms + sparse] = cell == LG_REGRESS_NONE ? cell : term->gram[cell];
-            b->value[i * b->n_terms + sparse] = l->product[i] * scale * root[i];
+            b->value[i * b->n_terms + sparse] = product[i] * scale * roots[i];
         }
         sparse++;
     }
-    const double scale = ldexp(1, -d->y_exponent), *y = l->numbers;
-    for (size_t i = 0; i < n; i++) b->dense[i * b->width + d->n_dense - 1] = y[i] * scale * root[i];
+    put_dense(b, &s, l->numbers, ldexp(1, -d->y_exponent), root);
+    put_stripe(b, &s);
 }

@@ -50,8 +50,9 @@ static void residuals(const work *k, const lg_regress_block *b, dd *e) {
                 if (column[t] != NONE) sum = dd_subtract(sum, dd_scale(k->b[column[t]], value[t]));
             e[i] = sum;
         } else {
-            double fitted = 0;
-            for (size_t j = 0; j < p; j++) fitted += k->b[j].hi * z[j];
+            double sums[4] = {0};
+            for (size_t j = 0; j < p; j++) sums[j % 4] += k->b[j].hi * z[j];
+            double fitted = (sums[0] + sums[1]) + (sums[2] + sums[3]);
             for (size_t t = 0; t < b->n_terms; t++)
                 if (column[t] != NONE) fitted += k->b[column[t]].hi * value[t];
             e[i] = dd_of(z[p] - fitted);

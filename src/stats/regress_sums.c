@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "stats/regress_team.h"
 
+enum { PARTS_BYTES = 64 << 20 }; /* for sums of chunks beyond one for each thread */
+
 bool lg_sums_create(lg_sums *s, size_t n, bool low) {
     *s = (lg_sums){.n = n};
     s->hi = lg_alloc_aligned(n + LG_REGRESS_PAD, sizeof *s->hi);
@@ -62,22 +64,25 @@ static void add_share(void *context, unsigned thread, size_t i) {
 
 lg_status lg_sum_chunks(const lg_design *d, lg_sums *total, unsigned threads, lg_chunk_work *work,
                         void *context, bool extended, const lg_monitor *monitor, lg_error *error) {
-    lg_sums *parts = calloc(threads, sizeof *parts);
+    /* some more chunks at a time than threads, so that none waits long for another */
+    const size_t bytes = (total->n + 1) * sizeof(double) * (extended ? 2 : 1), most = PARTS_BYTES / bytes;
+    const size_t n_parts = most < threads ? threads : most > 8 * (size_t)threads ? 8 * (size_t)threads : most;
+    lg_sums *parts = calloc(n_parts, sizeof *parts);
     lg_status status = parts ? LG_OK : lg_fail_memory(error);
-    for (unsigned i = 0; i < threads && !status; i++)
+    for (size_t i = 0; i < n_parts && !status; i++)
         if (!lg_sums_create(&parts[i], total->n, extended)) status = lg_fail_memory(error);
-    for (size_t first = 0; first < d->n_chunks && !status; first += threads) {
-        summing r = {work, context, parts, total, first, d->n_chunks - first, threads};
-        if (r.n > threads) r.n = threads;
+    for (size_t first = 0; first < d->n_chunks && !status; first += n_parts) {
+        summing r = {work, context, parts, total, first, d->n_chunks - first, 4 * (size_t)threads};
+        if (r.n > n_parts) r.n = n_parts;
         if (lg_is_cancelled(monitor)) {
             status = LG_CANCELLED;
             break;
         }
         lg_team_for(threads, r.n, sum_chunk, &r);
-        lg_team_for(threads, threads, add_share, &r);
+        lg_team_for(threads, r.shares, add_share, &r);
         lg_progress(monitor, "rows", d->chunks[first + r.n], d->n_rows);
     }
-    for (unsigned i = 0; parts && i < threads; i++) lg_sums_free(&parts[i]);
+    for (size_t i = 0; parts && i < n_parts; i++) lg_sums_free(&parts[i]);
     free(parts);
     return status;
 }

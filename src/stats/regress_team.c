@@ -17,7 +17,7 @@ unsigned lg_team_threads(unsigned wanted) {
 void lg_team_for(unsigned threads, size_t n, lg_team_work *work, void *context) {
 #ifdef _OPENMP
     if (threads > 1 && n > 1) {
-#pragma omp parallel for schedule(static, 1) num_threads((int)threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads)
         for (size_t i = 0; i < n; i++) work(context, (unsigned)omp_get_thread_num(), i);
         return;
     }

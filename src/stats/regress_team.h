@@ -7,7 +7,7 @@
 unsigned lg_team_threads(unsigned wanted); /* 0: all processors */
 
 typedef void lg_team_work(void *context, unsigned thread, size_t item);
-/* Items 0 … N - 1, in turn over the threads. */
+/* Items 0 … N - 1, each by whichever thread is free. */
 void lg_team_for(unsigned threads, size_t n, lg_team_work *work, void *context);
 
 #endif
