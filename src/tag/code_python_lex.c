@@ -187,6 +187,7 @@ static bool lex_sign(lexer *x) {
         {"~", LG_PYTHON_OPERATOR},    {"<", LG_PYTHON_OPERATOR},     {">", LG_PYTHON_OPERATOR},
     };
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        if (*signs[i].text != peek(x, 0)) continue;
         size_t n = strlen(signs[i].text);
         if (n > x->end - x->at || memcmp(x->text + x->at, signs[i].text, n)) continue;
         uint16_t tag = signs[i].tag;

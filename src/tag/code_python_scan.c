@@ -128,8 +128,8 @@ size_t lg_python_open_at(const lg_code_walk *w, size_t begin, size_t end) {
 
 size_t lg_python_cut(const lg_code_walk *w, size_t begin, size_t wanted, size_t end) {
     scanner x = {w->text, begin, wanted};
-    size_t depth = 0, cut = 0, inside = wanted; /* the best place inside of a statement */
-    char line = 0;                              /* the first character of the last line at the margin */
+    size_t depth = 0, cut = 0, inside = 0; /* the best place inside of a statement */
+    char line = 0;                         /* the first character of the last line at the margin */
     (void)end;
     for (size_t at = begin; at < wanted;) {
         char c = w->text[at];
@@ -142,13 +142,16 @@ size_t lg_python_cut(const lg_code_walk *w, size_t begin, size_t wanted, size_t 
             depth -= depth && (c == ')' || c == ']' || c == '}');
             at += c == '\\' ? 2 : 1;
             if (at >= wanted) continue;
-            if (depth && (c == '\n' || c == ',' || c == ' ')) inside = at;
+            if (depth && at - begin > (wanted - begin) / 4 && (c == '\n' || c == ',' || c == ' '))
+                inside = at;
             if (c != '\n' || depth) continue;
             /* decorators and else, elif, except, finally go with what is around them */
             bool margin = (w->classes[at] & LG_CLASS_IN_WORD) || w->text[at] == '@';
-            if (margin && line != '@' && w->text[at] != 'e' && w->text[at] != 'f') cut = at;
+            bool fits = margin && line != '@' && w->text[at] != 'e' && w->text[at] != 'f';
+            if (fits && at - begin > (wanted - begin) / 4)
+                cut = at; /* or it would be a long way in small steps */
             if (margin) line = w->text[at];
         }
     }
-    return cut ? cut : inside;
+    return cut ? cut : inside ? inside : wanted;
 }

@@ -208,14 +208,15 @@ static void test_hostile(void **state) {
     (void)state;
     enum { N = 400000 };
     static const char *const pieces[] = {
-        "(", "a.",  ")(",     "f\"{",  "\"\"\"x",      "\\\n", "a;",  "not ", "x if y ", "[",   "lambda:",
-        "'", ":\n", "else\n", "f('\n", "a if b else ", "-",    "a**", "\xFF", "@a\n",    "1\r", "'''\n#"};
+        "(",       "a.",   "@a\n",    ")(",    "f\"{", "\"\"\"x", "\\\n",  "a;",           "not ",
+        "x if y ", "[",    "lambda:", "'",     ":\n",  "else\n",  "f('\n", "a if b else ", "-",
+        "a**",     "\xFF", "1\r",     "'''\n#"};
     char *text = malloc(N);
     uint8_t *classes = malloc(N);
     assert_true(text && classes);
     for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
         size_t length = strlen(pieces[p]), at = 0;
-        size_t n = p < 2 ? N : N / 10;
+        size_t n = p < 3 ? N : N / 10; /* three of more than one piece */
         for (size_t i = 0; i < n; i++) text[i] = pieces[p][i % length];
         lg_classify(text, n, classes);
         lg_spans leaves = {0};
