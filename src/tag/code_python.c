@@ -430,6 +430,18 @@ static bool is_read_after_keyword(const lg_code_walk *w, size_t begin) {
     return false;
 }
 
+static bool is_word(uint16_t tag) {
+    return tag == LG_PYTHON_IDENTIFIER || tag == LG_PYTHON_BUILTIN || tag == LG_PYTHON_KEYWORD ||
+           tag == LG_PYTHON_SOFT_KEYWORD || tag == LG_PYTHON_CONSTANT;
+}
+
+/* Whether a word continues the last leaf: an error of the grammar may end inside of it. */
+static bool joins(const lg_code_walk *w, uint16_t tag) {
+    size_t n = w->leaves->count;
+    return is_word(tag) && n && w->leaves->end[n - 1] == w->at && is_word(w->leaves->tag[n - 1]) &&
+           (w->classes[w->at - 1] & LG_CLASS_IN_WORD);
+}
+
 static void put(lg_code_walk *w, size_t begin, size_t end, uint16_t tag) {
     lg_python_state *s = w->python;
     if (tag == LG_CODE_WHITESPACE) {
@@ -446,6 +458,11 @@ static void put(lg_code_walk *w, size_t begin, size_t end, uint16_t tag) {
     }
     if (tag == LG_PYTHON_CONTINUATION) {
         lg_code_add(w, begin, end, tag);
+        return;
+    }
+    if (joins(w, tag)) {
+        w->leaves->tag[w->leaves->count - 1] = LG_PYTHON_IDENTIFIER;
+        lg_code_extend(w, begin, end, LG_PYTHON_IDENTIFIER);
         return;
     }
     if (tag == LG_PYTHON_IDENTIFIER) { /* in its errors, the grammar takes keywords for names */

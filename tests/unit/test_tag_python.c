@@ -184,6 +184,7 @@ static void test_broken(void **state) {
            "number.integer 2\nnewline \\n\n");
     expect("x = $ ? 3\n",
            "identifier x\noperator.assign =\nerror $\nerror ?\nnumber.integer 3\nnewline \\n\n");
+    expect("!ls -l\n", "error !\nidentifier ls\noperator -\nidentifier l\nnewline \\n\n");
     expect(") ] }\n", "close.round )\nclose.square ]\nclose.curly }\nnewline \\n\n");
     /* errors have keywords and builtins, as sound code has */
     expect("if x == y\n foo(\ntry:\n pass\nfinally:\n with a: yield\n nonlocal b\n",
