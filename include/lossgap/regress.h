@@ -82,7 +82,8 @@ typedef struct lg_regress_level {
     uint64_t n, documents;
     double raw_mean;
     bool reference;
-    lg_estimate adjusted; /* no errors beside absorbed effects */
+    lg_estimate adjusted;   /* no errors beside absorbed effects */
+    lg_estimate unweighted; /* the same at the plain means of the other columns; only with weights */
 } lg_regress_level;
 
 /* A difference between levels of a category. */

@@ -65,12 +65,16 @@ static void put_row(lg_json_writer *w, const lg_regress_row *row, bool clustered
     put_text(w, "reason", row->reason);
 }
 
-static void put_level(lg_json_writer *w, const lg_regress_level *level, bool clustered) {
+static void put_level(lg_json_writer *w, const lg_regress_level *level, bool clustered, bool weighted) {
     put_text(w, level->column, level->level);
     put_count(w, "n", level->n, true);
     put_count(w, "documents", level->documents, clustered);
     put_number(w, "raw_mean", level->raw_mean);
     put_estimate(w, "adjusted_mean", &level->adjusted);
+    if (weighted) {
+        put_number(w, "adjusted_mean_unweighted", level->unweighted.estimate);
+        put_number(w, "se_unweighted", level->unweighted.se);
+    }
     lg_json_put_key(w, "reference");
     lg_json_put_bool(w, level->reference);
 }
@@ -168,7 +172,7 @@ lg_status lg_regress_json(const lg_regress *r, char **text, size_t *length, lg_e
     const lg_regress_level *levels = lg_regress_levels(r, &n);
     for (size_t i = 0; i < n; i++) {
         open_element(&out, &element, i);
-        put_level(&element, &levels[i], clustered);
+        put_level(&element, &levels[i], clustered, lg_regress_get_fit(r)->weights != NULL);
         lg_json_end_object(&element);
     }
     lg_text_puts(&out, "\n]");

@@ -116,7 +116,7 @@ lg_status lg_regress_find_pairs(lg_regression *r, lg_error *error) {
     r->pairs = lg_alloc(most + 1, sizeof *r->pairs);
     if (!r->pairs) return lg_fail_memory(error);
     for (size_t v = 1; v < d->n_variables && !status; v++) {
-        if (!d->variables[v].category || !lg_regress_main_effect(d, v)) continue;
+        if (!d->variables[v].category) continue;
         status = add_class_pair(r, v, LG_CLASS_CONTENT, LG_CLASS_FUNCTION, "content_minus_function",
                                 "content", "function", error);
         if (!status)
@@ -138,32 +138,53 @@ static lg_status put(lg_regression *r, const lg_regress_contrast *contrast, lg_e
     return LG_OK;
 }
 
-/* Difference of the classes' mean coefficients. A level that was dropped does not count. */
+/* Whether a level's coefficient or prediction takes part in a class: one that was dropped does not. C
+ * [n_columns]. */
+static bool takes_part(const lg_regression *r, size_t variable, size_t level, dd *c) {
+    const lg_design *d = &r->design;
+    if (!(level_weight(r, &d->variables[variable], level).hi > 0)) return false;
+    if (!lg_regress_main_effect(d, variable))
+        return lg_regress_level_means(r, variable, level, false, c) && lg_regress_is_estimable(r, c);
+    const size_t column = lg_regress_level_column(d, variable, level);
+    return column == SIZE_MAX || r->solution.fate[column] == LG_COLUMN_KEPT;
+}
+
+/* Adds the level's share to the combination in the first half of C [2, n_columns]. */
+static void add_share(const lg_regression *r, size_t variable, size_t level, dd share, dd *c) {
+    const lg_design *d = &r->design;
+    dd *means = c + d->n_columns;
+    if (lg_regress_main_effect(d, variable)) {
+        const size_t column = lg_regress_level_column(d, variable, level);
+        if (column != SIZE_MAX) c[column] = share;
+        return;
+    }
+    lg_regress_level_means(r, variable, level, false, means);
+    for (size_t i = 0; i < d->n_columns; i++) c[i] = dd_add(c[i], dd_multiply(share, means[i]));
+}
+
+/* Difference of the classes' mean coefficients; of mean predictions where the category is part of a product.
+   C [2, n_columns]. */
 static lg_status coefficients(const lg_regression *r, const lg_class_pair *pair, bool by_count, dd *c,
                               lg_estimate *value, lg_error *error) {
     const lg_design *d = &r->design;
     const lg_solution *s = &r->solution;
     const lg_variable *v = &d->variables[pair->variable];
-    dd total[2] = {{0}};
+    dd total[2] = {{0}}, *means = c + d->n_columns;
     *value = LG_NO_ESTIMATE;
-    memset(c, 0, s->k * sizeof *c);
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t l = 0; l < v->n_levels; l++) {
-            const uint8_t class = pair->class_of[l];
-            const dd weight = level_weight(r, v, l);
-            const size_t column = lg_regress_level_column(d, pair->variable, l);
-            if (class == NEITHER || !(weight.hi > 0)) continue;
-            if (column != SIZE_MAX && s->fate[column] != LG_COLUMN_KEPT) continue;
-            dd share = by_count ? weight : dd_of(1);
-            if (!pass) {
-                total[class] = dd_add(total[class], share);
-            } else if (column != SIZE_MAX) {
-                share = dd_divide(share, total[class]);
-                c[s->position[column]] = class == FIRST ? share : dd_negate(share);
-            }
-        }
-        if (!(total[FIRST].hi > 0) || !(total[SECOND].hi > 0)) return LG_OK;
+    for (size_t l = 0; l < v->n_levels; l++) {
+        const uint8_t class = pair->class_of[l];
+        if (class == NEITHER || !takes_part(r, pair->variable, l, means)) continue;
+        total[class] = dd_add(total[class], by_count ? level_weight(r, v, l) : dd_of(1));
     }
+    if (!(total[FIRST].hi > 0) || !(total[SECOND].hi > 0)) return LG_OK;
+    for (size_t i = 0; i < d->n_columns; i++) c[i] = (dd){0};
+    for (size_t l = 0; l < v->n_levels; l++) {
+        const uint8_t class = pair->class_of[l];
+        if (class == NEITHER || !takes_part(r, pair->variable, l, means)) continue;
+        dd share = dd_divide(by_count ? level_weight(r, v, l) : dd_of(1), total[class]);
+        add_share(r, pair->variable, l, class == FIRST ? share : dd_negate(share), c);
+    }
+    for (size_t i = 0; i < s->k; i++) c[i] = c[s->kept[i]]; /* kept columns keep their order */
     return lg_regress_combine(r, c, value, error);
 }
 
@@ -197,7 +218,7 @@ static void raw(const lg_regression *r, size_t pair_number, lg_regress_contrast 
 lg_status lg_regress_fill_contrasts(lg_regression *r, lg_error *error) {
     const lg_design *d = &r->design;
     lg_arena *arena = &r->result->arena;
-    dd *c = lg_alloc(r->solution.k + 1, sizeof *c);
+    dd *c = lg_alloc(2 * d->n_columns + 1, sizeof *c);
     lg_status status = c ? LG_OK : lg_fail_memory(error);
     for (size_t q = 0; q < r->n_pairs && !status; q++) {
         const lg_class_pair *pair = &r->pairs[q];

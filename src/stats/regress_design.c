@@ -32,7 +32,8 @@ static lg_status add_variable(lg_design *d, const lg_column *column, bool catego
         if (strcmp(d->variables[*index].name, column->name) == 0 && d->variables[*index].category == category)
             return LG_OK;
     lg_variable *v = &d->variables[*index];
-    *v = (lg_variable){.name = column->name, .column = column, .category = category};
+    *v = (lg_variable){
+        .name = column->name, .column = column, .category = category, .coded_by_contrast = category};
     lg_status status = check_length(d, column, error);
     if (!status && category && !column->levels) status = lg_design_number_levels(d, v, error);
     if (status) return status;
@@ -123,6 +124,7 @@ static lg_status make_term(lg_design *d, const lg_formula_term *t, const size_t 
             for (size_t e = 0; e < d->n_terms && !contrast; e++)
                 contrast = d->terms[e].n_factors == 1 && d->terms[e].n_categories == 1;
         }
+        if (t->n == 1 || !contrast) d->variables[v].coded_by_contrast = contrast;
         term->contrast[term->n_categories] = contrast;
         term->categories[term->n_categories++] = v;
         size_t n = d->variables[v].n_levels - (contrast && d->variables[v].n_levels);
@@ -196,8 +198,7 @@ static lg_status find_others(lg_design *d, const lg_regress_options *o, lg_error
 
 /* ---- names ---- */
 
-/* Levels of the categories of a term's cell. */
-static void levels_of_cell(const lg_design *d, const lg_design_term *t, size_t cell, size_t *levels) {
+void lg_design_cell_levels(const lg_design *d, const lg_design_term *t, size_t cell, size_t *levels) {
     for (size_t c = 0; c < t->n_categories; c++) {
         const lg_variable *v = &d->variables[t->categories[c]];
         size_t n = v->n_levels - t->contrast[c];
@@ -212,7 +213,7 @@ const char *lg_design_name(const lg_design *d, size_t column, lg_arena *arena) {
     if (c->term == SIZE_MAX) return lg_arena_copy(arena, "(Intercept)", 11);
     const lg_design_term *t = &d->terms[c->term];
     size_t levels[LG_FORMULA_DEGREE];
-    levels_of_cell(d, t, c->cell, levels);
+    lg_design_cell_levels(d, t, c->cell, levels);
     lg_text name = {0};
     for (size_t i = 0; i < t->n_factors; i++) {
         if (i) lg_text_puts(&name, ":");
@@ -405,7 +406,7 @@ static void count_cells(const lg_design *d, lg_design_term *term) {
     size_t levels[LG_FORMULA_DEGREE];
     for (size_t cell = 0; cell < term->n_cells; cell++) {
         size_t at = 0, radix = 1;
-        levels_of_cell(d, term, cell, levels);
+        lg_design_cell_levels(d, term, cell, levels);
         for (size_t c = 0; c < term->n_categories; c++) {
             at += radix * levels[c];
             radix *= d->variables[term->categories[c]].n_levels;

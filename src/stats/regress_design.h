@@ -17,6 +17,7 @@ typedef struct lg_variable {
     bool category;
     size_t n_levels, reference; /* of a category */
     bool chosen;                /* the reference was asked for */
+    bool coded_by_contrast;     /* by its own term, or everywhere if it has none */
     const uint8_t *classes;     /* [n_levels] lg_level_class; NULL: by the names */
     size_t first_level;         /* where its levels lie among those of all categories */
 } lg_variable;
@@ -92,6 +93,8 @@ void lg_design_free(lg_design *design);
 /* Cuts the rows into chunks of at least ROWS; GROUPED: never within a cluster or group. */
 lg_status lg_design_cut(lg_design *design, size_t rows, bool grouped, lg_error *error);
 
+/* Levels [n_categories] of the categories of a term's column CELL. */
+void lg_design_cell_levels(const lg_design *design, const lg_design_term *term, size_t cell, size_t *levels);
 /* Name of a column, from ARENA; NULL: no memory. */
 const char *lg_design_name(const lg_design *design, size_t column, lg_arena *arena);
 const char *lg_variable_level(const lg_variable *variable, size_t level);

@@ -55,12 +55,18 @@ double lg_regress_t_quantile(double df);
 
 /* What a coefficient for columns and outcome of norm 1 is multiplied with. */
 dd lg_regress_scale(const lg_regression *r, size_t column);
-/* Weighted mean of a column of the design. */
-dd lg_regress_column_mean(const lg_regression *r, size_t column);
-/* The column of LEVEL of a category that is a main effect: SIZE_MAX: the reference has none. */
-size_t lg_regress_level_column(const lg_design *design, size_t variable, size_t level);
-/* The main effect of a category; NULL: there is none, or the category is part of a product too. */
+/* Mean of a column of the design, weighted unless PLAIN (which needs weights to be there). */
+dd lg_regress_column_mean(const lg_regression *r, size_t column, bool plain);
+/* The only term of a category; NULL: there is none, or the category is part of a product. */
 const lg_design_term *lg_regress_main_effect(const lg_design *design, size_t variable);
+/* The column of LEVEL of a category with a main effect only. SIZE_MAX: the reference has none. */
+size_t lg_regress_level_column(const lg_design *design, size_t variable, size_t level);
+/* C [n_columns] = means of the columns if every row had LEVEL of a category; false: they cannot be told. */
+bool lg_regress_level_means(const lg_regression *r, size_t variable, size_t level, bool plain, dd *c);
+/* Whether c'b over all columns is the same whichever of aliased columns are dropped. */
+bool lg_regress_is_estimable(const lg_regression *r, const dd *c);
+/* c'b for C over all columns of the design; NAN if it is not estimable. */
+lg_status lg_regress_predict(const lg_regression *r, const dd *c, lg_estimate *value, lg_error *error);
 
 lg_status lg_regress_note(lg_regress *result, lg_error *error, const char *format, ...) LG_PRINTF(3, 4);
 lg_status lg_regress_describe(lg_regression *r, const lg_regress_options *options, lg_error *error);

@@ -32,7 +32,7 @@ typedef struct work {
     bool extended;
     const lg_class_pair *pairs;
     size_t n_pairs;
-    size_t meat, x, scalars; /* where the parts of the sums lie */
+    size_t meat, x, scalars, plain; /* where the parts of the sums lie */
     worker *workers;
 } work;
 
@@ -198,6 +198,16 @@ static void see(const work *k, worker *w, size_t i) {
     }
 }
 
+/* The row's values without the weight. */
+static void add_plain(const work *k, const lg_regress_block *b, size_t i, lg_sums *sums) {
+    const double *z = b->dense + i * b->width, *value = b->value + i * b->n_terms, root = z[0];
+    for (size_t j = 0; j < b->n_dense; j++) lg_sums_add(sums, k->plain + j, z[j] / root, 0);
+    for (size_t t = 0; t < b->n_terms; t++) {
+        const uint32_t c = b->column[i * b->n_terms + t];
+        if (c != NONE) lg_sums_add(sums, k->plain + c, value[t] / root, 0);
+    }
+}
+
 static void chunk_work(void *context, unsigned thread, size_t chunk, lg_sums *sums) {
     const work *k = context;
     const lg_design *d = k->design;
@@ -232,6 +242,7 @@ static void chunk_work(void *context, unsigned thread, size_t chunk, lg_sums *su
                 if (class < 2) w->pairs[2 * q + class] += z[0] * rest;
             }
             add_score(k, w, i, e[i]);
+            if (d->weights) add_plain(k, &l->block, i, sums);
             see(k, w, i);
         }
     }
@@ -290,9 +301,11 @@ lg_status lg_residuals_make(lg_residuals *r, lg_design *d, bool extended, const 
               .n_pairs = n_pairs,
               .x = triangle + LG_REGRESS_PAD};
     k.scalars = k.x + d->n_gram;
+    k.plain = k.scalars + n_scalars;
+    const size_t n_plain = d->weights ? d->n_gram : 0;
     lg_sums all = {0};
     lg_status status = lg_design_cut(d, 16384, true, error);
-    if (!status && !lg_sums_create(&all, k.scalars + n_scalars, true)) status = lg_fail_memory(error);
+    if (!status && !lg_sums_create(&all, k.plain + n_plain, true)) status = lg_fail_memory(error);
     if (!status) lg_sums_clear(&all);
     k.workers = calloc(threads, sizeof *k.workers);
     r->level_documents = calloc(d->n_levels + 1, sizeof *r->level_documents);
@@ -318,6 +331,7 @@ lg_status lg_residuals_make(lg_residuals *r, lg_design *d, bool extended, const 
     if (!status && triangle) status = lg_sums_take(&r->meat, &all, 0, triangle, error);
     if (!status) status = lg_sums_take(&r->x, &all, k.x, d->n_gram, error);
     if (!status) status = lg_sums_take(&r->scalars, &all, k.scalars, n_scalars, error);
+    if (!status && n_plain) status = lg_sums_take(&r->plain, &all, k.plain, n_plain, error);
     lg_sums_free(&all);
     return status;
 }
@@ -326,6 +340,7 @@ void lg_residuals_free(lg_residuals *r) {
     lg_sums_free(&r->meat);
     lg_sums_free(&r->x);
     lg_sums_free(&r->scalars);
+    lg_sums_free(&r->plain);
     free(r->level_documents);
     free(r->level_counts);
     free(r->column_documents);

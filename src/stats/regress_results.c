@@ -1,4 +1,4 @@
-/* What a regression says of its coefficients and of the levels of its categories. */
+/* What a regression says of its coefficients, and of how it was made. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,33 +6,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "stats/regress_internal.h"
-
-dd lg_regress_column_mean(const lg_regression *r, size_t column) {
-    const lg_design *d = &r->design;
-    const lg_design_column *c = &d->columns[column];
-    if (c->gram == LG_REGRESS_NONE) return (dd){0};
-    dd mean = dd_divide(lg_gram_at(&r->gram, c->gram, 0), lg_gram_at(&r->gram, 0, 0));
-    int exponent = c->term == SIZE_MAX ? 0 : d->terms[c->term].exponent;
-    return (dd){ldexp(mean.hi, exponent), ldexp(mean.lo, exponent)};
-}
-
-const lg_design_term *lg_regress_main_effect(const lg_design *d, size_t variable) {
-    const lg_design_term *main = NULL;
-    for (size_t t = 0; t < d->n_terms; t++)
-        for (size_t c = 0; c < d->terms[t].n_categories; c++) {
-            if (d->terms[t].categories[c] != variable) continue;
-            if (d->terms[t].n_factors > 1) return NULL;
-            main = &d->terms[t];
-        }
-    return main;
-}
-
-size_t lg_regress_level_column(const lg_design *d, size_t variable, size_t level) {
-    const lg_design_term *t = lg_regress_main_effect(d, variable);
-    size_t reference = d->variables[variable].reference;
-    if (!t->contrast[0]) return t->first + level;
-    return level == reference ? SIZE_MAX : t->first + level - (level > reference);
-}
 
 /* ---- coefficients ---- */
 
@@ -96,7 +69,7 @@ static lg_status fill_row(lg_regression *r, size_t column, dd *c, size_t *aliase
     lg_status status = LG_OK;
     *row = (lg_regress_row){.term = lg_design_name(d, column, &r->result->arena), .value = LG_NO_ESTIMATE};
     if (!row->term) return lg_fail_memory(error);
-    row->mean = dd_double(lg_regress_column_mean(r, column));
+    row->mean = dd_double(lg_regress_column_mean(r, column, false));
     row->counted = term && term->n_categories && !term->n_numbers;
     if (row->counted) {
         row->n = term->counts[of->cell];
@@ -147,98 +120,6 @@ lg_status lg_regress_fill(lg_regression *r, lg_error *error) {
                                  "%s%s lies in one cluster only: its clustered error is far too small", first,
                                  lonely > 1 ? " (and others: see the documents of each)" : "");
     free(c);
-    return status;
-}
-
-/* ---- levels ---- */
-
-/* Whether the prediction at C, over all columns of the design, is the same whichever of aliased columns are
-   kept: in each dropped column, C must be what the kept ones make of it. */
-static bool is_estimable(const lg_regression *r, const dd *c) {
-    const lg_solution *s = &r->solution;
-    size_t aliased = 0;
-    for (size_t i = 0; i < s->n_columns; i++) {
-        if (s->fate[i] == LG_COLUMN_EMPTY && c[i].hi != 0) return false;
-        if (s->fate[i] != LG_COLUMN_ALIASED) continue;
-        /* at norm 1: c_i / scale_i, where scale is the inverse of the norm but for the outcome's part */
-        dd own = dd_multiply(c[i], lg_regress_scale(r, i)), sum = dd_negate(own);
-        double size = fabs(own.hi);
-        for (size_t j = 0; j < s->k; j++) {
-            dd part = dd_multiply(lg_dd_at(&s->alias, aliased, j),
-                                  dd_multiply(c[s->kept[j]], lg_regress_scale(r, s->kept[j])));
-            sum = dd_add(sum, part);
-            size += fabs(part.hi);
-        }
-        if (fabs(sum.hi) > 1e-6 * size) return false;
-        aliased++;
-    }
-    return true;
-}
-
-static lg_status fill_level(lg_regression *r, size_t variable, size_t level, const dd *means, dd *c, dd *kept,
-                            lg_regress_level *out, lg_error *error) {
-    const lg_design *d = &r->design;
-    const lg_solution *s = &r->solution;
-    const lg_variable *v = &d->variables[variable];
-    const lg_design_term *t = lg_regress_main_effect(d, variable);
-    const size_t at = v->first_level + level;
-    lg_status status = LG_OK;
-    *out = (lg_regress_level){.column = lg_arena_copy(&r->result->arena, v->name, strlen(v->name)),
-                              .n = r->residuals.level_counts[at],
-                              .raw_mean = NAN,
-                              .adjusted = LG_NO_ESTIMATE};
-    const char *name = lg_variable_level(v, level);
-    out->level = lg_arena_copy(&r->result->arena, name, strlen(name));
-    if (!out->column || !out->level) return lg_fail_memory(error);
-    if (d->cluster) out->documents = r->residuals.level_documents[at];
-    dd weight = dd_two_sum(r->gram.levels.hi[2 * at], r->gram.levels.lo[2 * at]);
-    dd sum = dd_two_sum(r->gram.levels.hi[2 * at + 1], r->gram.levels.lo[2 * at + 1]);
-    if (weight.hi > 0) out->raw_mean = ldexp(dd_double(dd_divide(sum, weight)), d->y_exponent);
-    if (!t) return LG_OK; /* part of a product: no one adjusted mean */
-    const size_t own = lg_regress_level_column(d, variable, level);
-    out->reference = own == SIZE_MAX;
-    memcpy(c, means, d->n_columns * sizeof *c);
-    for (size_t i = 0; i < t->n_cells; i++) c[t->first + i] = (dd){0};
-    if (own != SIZE_MAX) c[own] = dd_of(1);
-    if (d->absorb) { /* mean of the outcome + (c - means) b */
-        if (own != SIZE_MAX && s->fate[own] != LG_COLUMN_KEPT) return LG_OK;
-        for (size_t i = 0; i < s->k; i++) kept[i] = dd_subtract(c[s->kept[i]], means[s->kept[i]]);
-        lg_estimate value;
-        status = lg_regress_combine(r, kept, &value, error);
-        if (!status) out->adjusted.estimate = value.estimate + r->result->fit.mean;
-        return status;
-    }
-    if (!is_estimable(r, c)) return LG_OK;
-    for (size_t i = 0; i < s->k; i++) kept[i] = c[s->kept[i]];
-    return lg_regress_combine(r, kept, &out->adjusted, error);
-}
-
-lg_status lg_regress_fill_levels(lg_regression *r, lg_error *error) {
-    const lg_design *d = &r->design;
-    lg_regress *result = r->result;
-    dd *means = lg_alloc(d->n_columns + 1, sizeof *means), *c = lg_alloc(d->n_columns + 1, sizeof *c),
-       *kept = lg_alloc(r->solution.k + 1, sizeof *kept);
-    result->levels = lg_arena_alloc(&result->arena, (d->n_levels + 1) * sizeof *result->levels);
-    lg_status status = means && c && kept && result->levels ? LG_OK : lg_fail_memory(error);
-    for (size_t i = 0; i < d->n_columns && !status; i++) means[i] = lg_regress_column_mean(r, i);
-    for (size_t v = 1; v < d->n_variables && !status; v++) {
-        const lg_variable *variable = &d->variables[v];
-        for (size_t l = 0; l < variable->n_levels && !status; l++)
-            status = fill_level(r, v, l, means, c, kept, &result->levels[result->n_levels++], error);
-        if (status || !variable->category || !variable->n_levels) continue;
-        const char *reference = lg_variable_level(variable, variable->reference);
-        const lg_design_term *main = lg_regress_main_effect(d, v);
-        if (!main)
-            status = lg_regress_note(result, error,
-                                     "'%s' is part of a product: no adjusted means and contrasts of it",
-                                     variable->name);
-        else if (main->contrast[0] && !r->residuals.level_counts[variable->first_level + variable->reference])
-            status = lg_regress_note(result, error, "no row has '%s', the reference of '%s'", reference,
-                                     variable->name);
-    }
-    free(means);
-    free(c);
-    free(kept);
     return status;
 }
 

@@ -66,6 +66,7 @@ typedef struct lg_residuals {
     lg_sums x;    /* [n_gram] products of columns and residuals */
     lg_sums scalars; /* residual squares, outcome's squares about its mean, then for each pair: squares of the
                         clusters' differences, squares about the classes' means */
+    lg_sums plain;   /* [n_gram] sums of the columns without weights; n 0: there are none */
     uint64_t n_clusters;        /* with a used row */
     uint64_t *level_documents;  /* [n_levels] clusters that have it */
     uint64_t *column_documents; /* [n_gram] clusters in which the column is not 0; 0 for dense ones */
