@@ -241,6 +241,48 @@ static void test_levels(void **state) {
             LG_USAGE, "COLUMN=LEVEL");
 }
 
+static const lg_estimate *level_of(const outcome *o, const char *column, const char *level) {
+    size_t n;
+    const lg_regress_level *levels = lg_regress_levels(o->regress, &n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(levels[i].column, column) == 0 && strcmp(levels[i].level, level) == 0)
+            return &levels[i].adjusted;
+    fail_msg("there is no level %s of %s", level, column);
+    return NULL;
+}
+
+/* Means of cells, noun: 2 in p, 5 in q; to: 4 in p, 9 in q. Half of the rows lie in p. */
+static void test_products(void **state) {
+    (void)state;
+    const char csv[] = "y,tag,d,x\n1,noun,p,0\n3,noun,p,1\n4,to,p,2\n5,noun,q,0\n8,to,q,1\n10,to,q,3\n";
+    static const char *const formulas[] = {"y ~ tag*d", "y ~ tag:d", "y ~ 0 + tag + tag:d", "y ~ d + tag:d"};
+    for (size_t f = 0; f < 4; f++) {
+        outcome o = must_fit(csv, (lg_regress_options){.formula = formulas[f]});
+        NEAR(level_of(&o, "tag", "noun")->estimate, 0.5 * 2 + 0.5 * 5);
+        NEAR(level_of(&o, "tag", "to")->estimate, 0.5 * 4 + 0.5 * 9);
+        NEAR(level_of(&o, "d", "q")->estimate, 0.5 * 5 + 0.5 * 9);
+        /* sigma 1 (2 + 0 + 0 + 2 over 2, squared: 2); a cell's variance 2 / rows */
+        NEAR(level_of(&o, "tag", "noun")->se, sqrt(0.25 * 2 / 2 + 0.25 * 2));
+        size_t n;
+        const lg_regress_contrast *c = lg_regress_contrasts(o.regress, &n);
+        assert_int_equal(n, 3);
+        NEAR(c[0].value.estimate, 3.5 - 6.5);
+        NEAR(c[1].value.estimate, 3.5 - 6.5);
+        NEAR(c[2].value.estimate, 3. - 22. / 3);
+        lg_regress_free(o.regress);
+    }
+    /* with a slope in each: y at the mean of x, 7 / 6; noun: least squares 1 3 5 over 0 1 0: 3 + 0 x */
+    outcome o = must_fit(csv, (lg_regress_options){.formula = "y ~ tag*x"});
+    NEAR(level_of(&o, "tag", "noun")->estimate, 3);
+    lg_regress_free(o.regress);
+    /* a combination that no row has */
+    o = must_fit("y,tag,d\n1,a,p\n2,a,p\n3,b,p\n5,b,q\n6,b,q\n",
+                 (lg_regress_options){.formula = "y ~ tag*d"});
+    assert_true(isnan(level_of(&o, "tag", "a")->estimate));
+    NEAR(level_of(&o, "tag", "b")->estimate, 0.6 * 3 + 0.4 * 5.5);
+    lg_regress_free(o.regress);
+}
+
 /* A reference that no row has: the last level is aliased with the intercept and the others. */
 static void test_missing_reference(void **state) {
     (void)state;
@@ -576,6 +618,7 @@ int main(void) {
                                        cmocka_unit_test(test_nothing_to_explain),
                                        cmocka_unit_test(test_too_many_columns),
                                        cmocka_unit_test(test_levels),
+                                       cmocka_unit_test(test_products),
                                        cmocka_unit_test(test_missing_reference),
                                        cmocka_unit_test(test_offsets),
                                        cmocka_unit_test(test_formulas),

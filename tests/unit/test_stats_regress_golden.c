@@ -138,8 +138,10 @@ static void check_means(const lg_json_value *json, const lg_json_value *golden, 
                                                {"raw_mean", "raw_mean"},
                                                {"adjusted_mean", "adjusted_mean"},
                                                {"se", "se_cr1"},
-                                               {"se_classical", "se_classical"}};
-        for (size_t k = 0; k < 6; k++)
+                                               {"se_classical", "se_classical"},
+                                               {"adjusted_mean_unweighted", "adjusted_mean_unweighted"},
+                                               {"se_unweighted", "se_cr1_unweighted"}};
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
             check_close(names[k][0], tag, golden_member(m, names[k][0]), golden_member(expected, names[k][1]),
                         tolerance, 0);
         expected = expected->next;
