@@ -12,7 +12,7 @@
 #include "stats/regress_team.h"
 
 /* More columns than any dense algebra here would get through. */
-enum { MAX_COLUMNS = 20000, MAX_CELLS = 20000000, SCAN_ROWS = 1 << 16 };
+enum { MAX_COLUMNS = 5000, MAX_CELLS = 20000000, SCAN_ROWS = 1 << 16 };
 
 /* ---- variables ---- */
 
@@ -329,10 +329,10 @@ static lg_status look(lg_design *d, unsigned threads, const lg_monitor *monitor,
     }
     d->y_low = INFINITY;
     d->y_high = -INFINITY;
-    d->y_whole = true;
     for (size_t t = 0; t < d->n_terms; t++) d->terms[t].whole = true;
     uint32_t bad_level = 0;
     size_t bad_variable = 0;
+    double negative = 0;
     for (unsigned i = 0; i < threads && !status; i++) {
         finding *f = &found[i];
         d->n += f->n;
@@ -345,17 +345,17 @@ static lg_status look(lg_design *d, unsigned threads, const lg_monitor *monitor,
                 d->terms[t].combinations[c] += f->counts[cell++];
         }
         d->y_largest = fmax(d->y_largest, f->largest[d->n_terms]);
-        d->y_whole = d->y_whole && f->whole[d->n_terms];
         d->y_low = fmin(d->y_low, f->y_low);
         d->y_high = fmax(d->y_high, f->y_high);
-        if (f->loader.bad_variable) {
-            bad_variable = f->loader.bad_variable;
-            bad_level = f->loader.bad_level;
-        }
-        if (f->loader.negative_weight != 0 && !status)
-            status = lg_fail(error, LG_BAD_INPUT, "the weights '%s' hold %g: a weight must not be negative",
-                             d->weights->name, f->loader.negative_weight);
+        if (f->loader.negative_weight < negative) negative = f->loader.negative_weight;
+        if (!f->loader.bad_variable || (bad_variable && f->loader.bad_variable > bad_variable)) continue;
+        if (f->loader.bad_variable == bad_variable && f->loader.bad_level >= bad_level) continue;
+        bad_variable = f->loader.bad_variable;
+        bad_level = f->loader.bad_level;
     }
+    if (!status && negative < 0)
+        status = lg_fail(error, LG_BAD_INPUT, "the weights '%s' hold %g: a weight must not be negative",
+                         d->weights->name, negative);
     if (!status && bad_variable) {
         const lg_variable *v = &d->variables[bad_variable];
         status = lg_fail(error, LG_BAD_INPUT, "%s: column '%s' holds the value %u, but has %zu levels",

@@ -62,7 +62,6 @@ typedef struct lg_design {
     size_t n_dense, n_sparse_terms, n_gram; /* of the Gram matrix; the outcome is column n_dense - 1 */
     int y_exponent;
     double y_largest, y_low, y_high;
-    bool y_whole;
 
     const lg_column *weights, *cluster, *absorb, *where; /* NULL: none */
     uint32_t *cluster_codes,
@@ -71,7 +70,6 @@ typedef struct lg_design {
     uint32_t *order;               /* [n_rows] rows by cluster and group; NULL: they are so already */
     size_t *chunks;                /* [n_chunks + 1] positions where chunks of rows begin */
     size_t n_chunks;
-    bool grouped; /* chunks hold whole clusters and groups */
 
     uint64_t n;         /* used rows */
     uint64_t *left_out; /* [n_variables + LG_N_LEFT] by why: a variable, or one of these: */
@@ -110,9 +108,10 @@ typedef struct lg_loader {
     double weight[LG_REGRESS_BLOCK], product[LG_REGRESS_BLOCK];
     uint16_t used[LG_REGRESS_BLOCK]; /* rows of the block that are used */
     uint64_t *left_out;              /* while looking: counts, [n_variables + LG_N_LEFT]; else NULL */
-    size_t bad_variable; /* while looking: a category with the value bad_level, which has no name; 0: none */
+    size_t
+        bad_variable; /* while looking: the first category with a value, bad_level, without a name; 0: none */
     uint32_t bad_level;
-    double negative_weight; /* while looking; 0: none */
+    double negative_weight; /* while looking: the least; 0: none */
 } lg_loader;
 
 lg_status lg_loader_open(lg_loader *loader, const lg_design *design, lg_error *error);

@@ -185,14 +185,14 @@ lg_status lg_design_cut(lg_design *d, size_t rows, bool grouped, lg_error *error
     const uint32_t *codes = d->cluster ? d->cluster_codes : d->absorb_codes; /* groups lie within clusters */
     size_t room = d->n_rows / rows + 2;
     free(d->chunks);
-    d->grouped = grouped && codes;
+    grouped = grouped && codes;
     d->n_chunks = 0;
     d->chunks = lg_alloc(room, sizeof *d->chunks);
     if (!d->chunks) return lg_fail_memory(error);
     d->chunks[0] = 0;
     for (size_t at = 0; at < d->n_rows;) {
         size_t end = at + rows;
-        if (d->grouped && end < d->n_rows) { /* on to where the next cluster begins */
+        if (grouped && end < d->n_rows) { /* on to where the next cluster begins */
             uint32_t inside = NONE;
             for (size_t i = end; i-- > at && inside == NONE;) inside = codes[d->order ? d->order[i] : i];
             for (; end < d->n_rows; end++) {

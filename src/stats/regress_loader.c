@@ -77,7 +77,8 @@ void lg_loader_values(lg_loader *l, size_t first, size_t n) {
                 if (levels[i] < variable->n_levels) continue;
                 if (why[i] == UINT32_MAX) why[i] = (uint32_t)v;
                 if (levels[i] == UINT32_MAX) continue;
-                l->bad_variable = v;
+                if (l->bad_variable && (l->bad_variable < v || l->bad_level <= levels[i])) continue;
+                l->bad_variable = v; /* the least of all, whoever finds it */
                 l->bad_level = levels[i];
             }
         } else {
@@ -92,7 +93,7 @@ void lg_loader_values(lg_loader *l, size_t first, size_t n) {
         lg_column_numbers(d->weights, l->session, rows, first, n, all);
         for (size_t i = 0; i < n; i++) {
             if (all[i] > 0 && all[i] < INFINITY) continue;
-            if (all[i] < 0) l->negative_weight = all[i];
+            if (all[i] < l->negative_weight) l->negative_weight = all[i];
             if (why[i] == UINT32_MAX)
                 why[i] = (uint32_t)(d->n_variables + (all[i] == 0 ? LG_LEFT_ZERO_WEIGHT : LG_LEFT_WEIGHT));
         }
