@@ -168,15 +168,40 @@ static lg_status write_files(const lg_regress *regress, const char *out, lg_erro
     return status;
 }
 
-/* The frame of what the arguments name. DATA and SCORES [n_tables] are filled with --data. */
+/* --difficulty may also be a file of scores: one of those named already, or SCORES [n_tables], which is
+   opened. Its model's name, as tables tell models apart, goes to NAME. */
+static lg_status find_difficulty(cli *c, const struct options *o, const lg_dataset *data, lg_scores *scores,
+                                 size_t *n, char *name, size_t size) {
+    const char *wanted = o->difficulty;
+    size_t at = 0, same = 1;
+    snprintf(name, size, "%s", wanted ? wanted : "mean");
+    for (size_t i = 0; wanted && i < *n; i++)
+        if (strcmp(scores[i].model_name, wanted) == 0) return LG_OK;
+    if (!wanted || !lg_exists(wanted)) return LG_OK;
+    while (at < *n && !lg_is_same_file(o->tables[at], wanted)) at++;
+    if (at == *n) {
+        lg_status status = lg_scores_open(wanted, data, &scores[at], &c->error);
+        if (status) return status;
+        ++*n;
+    }
+    for (size_t i = 0; i < at; i++) same += strcmp(scores[i].model_name, scores[at].model_name) == 0;
+    if (same > 1) snprintf(name, size, "%s#%zu", scores[at].model_name, same);
+    else snprintf(name, size, "%s", scores[at].model_name);
+    return LG_OK;
+}
+
+/* The frame of what the arguments name. DATA and SCORES [n_tables + 1] are filled with --data. */
 static lg_status fill_frame(cli *c, const struct options *o, lg_frame *frame, lg_dataset *data,
                             lg_scores *scores) {
+    char difficulty[300];
+    size_t n = o->n_tables;
     lg_status status = o->data ? lg_dataset_open(o->data, data, &c->error) : LG_OK;
-    for (size_t i = 0; i < o->n_tables && !status; i++)
+    for (size_t i = 0; i < n && !status; i++)
         status = o->data ? lg_scores_open(o->tables[i], data, &scores[i], &c->error)
                          : lg_frame_add_file(frame, o->tables[i], &c->error);
+    if (!status && o->data) status = find_difficulty(c, o, data, scores, &n, difficulty, sizeof difficulty);
     if (!status && o->data)
-        status = lg_frame_add_scores(frame, data, scores, o->n_tables, o->tags, o->difficulty, &c->error);
+        status = lg_frame_add_scores(frame, data, scores, n, o->tags, difficulty, &c->error);
     for (size_t i = 0; i < o->n_definitions && !status; i++)
         status = lg_frame_define(frame, o->definitions[i], &c->error);
     return status;
@@ -184,7 +209,7 @@ static lg_status fill_frame(cli *c, const struct options *o, lg_frame *frame, lg
 
 static lg_status run(cli *c, struct options *o) {
     lg_dataset data = {0};
-    lg_scores *scores = calloc(o->n_tables, sizeof *scores);
+    lg_scores *scores = calloc(o->n_tables + 1, sizeof *scores);
     lg_frame *frame = NULL;
     lg_regress *regress = NULL;
     char *text = NULL;
@@ -204,7 +229,7 @@ static lg_status run(cli *c, struct options *o) {
     free(text);
     lg_regress_free(regress);
     lg_frame_free(frame);
-    for (size_t i = 0; i < o->n_tables && scores; i++) lg_scores_close(&scores[i]);
+    for (size_t i = 0; i <= o->n_tables && scores; i++) lg_scores_close(&scores[i]);
     free(scores);
     lg_dataset_close(&data);
     return status;

@@ -55,6 +55,14 @@ grep -qF '"sign":"gap = loss(A) - loss(B)' scores.json || fail "the sign is not 
 grep -qF '"left_out":[{"column":"gap","reason":"missing or not finite","n":2}]' scores.json || fail "tokens without a loss are not counted"
 grep -qE '"domain":"code","n":2,"documents":1,"raw_mean":4\.5,' scores.json || { cat scores.json; fail "the mean of a domain"; }
 run regress a b --data data --tags tags --formula 'gap ~ relpos' --difficulty b --cluster document
+# difficulty: means of both losses 1.5 2 2.5 3 4 4.5; of b 1 1 1 1 2 2; of a file c, another model of that name
+sed 's/\[null,2,3,4,5\]/[null,7,7,7,7]/; s/\[null,6,7\]/[null,1,7]/' a.jsonl >c.jsonl
+run import c.jsonl --data data -o c --prefix none --name a
+mean() { run regress a b --data data --formula 'difficulty ~ 1' "$@" --json; sed -n 's/.*"term":"(Intercept)","estimate":\([^,]*\),.*/\1/p' out; }
+case $(mean) in 2.91666666666666*) ;; *) false ;; esac || fail "the mean of both losses is $(mean)"
+case $(mean --difficulty b) in 1.33333333333333*) ;; *) false ;; esac || fail "b's loss is $(mean --difficulty b)"
+[ "$(mean --difficulty ./a)" = 4.5 ] || fail "the loss in file a is $(mean --difficulty ./a)"
+[ "$(mean --difficulty c)" = 6 ] || fail "the loss in file c is $(mean --difficulty c)"
 
 refused 2 "what is to be explained" t.csv
 refused 2 "which tables?" --formula 'y ~ x'
@@ -64,7 +72,7 @@ refused 2 "name the scores of two models" a --data data --formula 'gap ~ 1'
 refused 2 "are for scores" t.csv --preset paper
 refused 2 "give one of the two" a b --data data --tags tags --preset paper --formula 'gap ~ 1'
 refused 2 "--tolerance takes a number" t.csv --formula 'y ~ x' --tolerance 0
-refused 2 "there are no scores of 'c'" a b --data data --formula 'gap ~ difficulty' --difficulty c
+refused 2 "there are no scores of 'd'" a b --data data --formula 'gap ~ difficulty' --difficulty d
 refused 3 "no row can be used" t.csv --formula 'y ~ log(0 - 1)'
 refused 3 "are not aligned" t.csv "$big" --formula 'y ~ gap'
 refused 3 "missing.csv" missing.csv --formula 'y ~ x'
