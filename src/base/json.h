@@ -63,8 +63,8 @@ bool lg_json_null(lg_json *json);
 bool lg_json_skip(lg_json *json);      /* one whole value, checked as strictly as if read */
 lg_status lg_json_done(lg_json *json); /* LG_OK if all was read and only white space is left */
 bool lg_string_is(lg_string string, const char *literal);
-/* The double nearest to the decimal number [BEGIN, END): digits with at most one point, perhaps a '-' before and
-   an exponent behind, which the caller has made sure of. In the C locale, always. false: no memory. */
+/* The double nearest to the decimal number [BEGIN, END): digits with at most one point, perhaps a '-' before
+   and an exponent behind, which the caller has made sure of. In the C locale, always. false: no memory. */
 bool lg_decimal_to_double(const char *begin, const char *end, double *value);
 /* Records an error of the caller's at the current place, in the same form. Returns false. */
 bool lg_json_complain(lg_json *json, const char *format, ...) LG_PRINTF(2, 3);
