@@ -348,7 +348,7 @@ static lg_status print(const comparison *p) {
     if (p->c->json || p->c->quiet) return LG_OK;
     const char *d = p->o->out, *a = p->models[0].name, *b = p->models[1].name;
     printf(
-        "\nAll of it, with distances and windows: %s/gap.txt, gap.csv, gap.json.  Next:\n"
+        "\nAll of it, with distances and character classes: %s/gap.txt, gap.csv, gap.json.  Next:\n"
         "  lossgap gap %s/scores-%s.safetensors %s/scores-%s.safetensors --data %s/data.safetensors "
         "--tags %s/tags.safetensors --by delimiter,domain\n"
         "  lossgap export %s/data.safetensors %s/scores-%s.safetensors %s/scores-%s.safetensors --format csv "
