@@ -270,6 +270,39 @@ static void test_families(void **state) {
     }
 }
 
+/* Sentences are counted from 1; white space between them belongs to none. */
+static void test_sentences(void **state) {
+    (void)state;
+    lg_dataset data;
+    lg_table *tags = tag(ONE(LG_PROSE, "One\1 two\1.\1 \1Is\1 it\1?\1\n\n\1Four\1."), true, 0, 1, &data);
+    expect(tags, "sentence", "1110222033");
+    expect(tags, "sentence.begin", "09h");
+    lg_table_close(tags);
+    lg_dataset_close(&data);
+}
+
+/* Classes of words, one and all; code has none. */
+static void test_classes(void **state) {
+    (void)state;
+    static const char *const single[] = {"function", "content", "none", "function"};
+    static const char *const carried[][3] = {
+        {"function"}, {"content", "other"}, {"none"}, {"function", "content"}};
+    lg_dataset data;
+    lg_error error = {0};
+    lg_table *tags = tag(ONE(LG_PROSE, "The\1 dog.\1 \1of dogs"), true, 0, 1, &data);
+    const void *class, *bits;
+    assert_int_equal(lg_table_column(tags, "class", LG_U8, 4, &class, &error), LG_OK);
+    assert_int_equal(lg_table_column(tags, "class_bits", LG_U8, 4, &bits, &error), LG_OK);
+    for (size_t i = 0; i < 4; i++) {
+        unsigned want = 0;
+        for (size_t k = 0; carried[i][k]; k++) want |= 1u << level(tags, "class", carried[i][k]);
+        assert_int_equal(((const uint8_t *)class)[i], level(tags, "class", single[i]));
+        assert_int_equal(((const uint8_t *)bits)[i], want);
+    }
+    lg_table_close(tags);
+    lg_dataset_close(&data);
+}
+
 /* Empty documents, no documents; threads and windows of any size change nothing but what they must. */
 static void test_any_threads(void **state) {
     (void)state;
@@ -365,6 +398,8 @@ int main(void) {
         cmocka_unit_test(test_positions),
         cmocka_unit_test(test_frequency_table),
         cmocka_unit_test(test_families),
+        cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_any_threads),
         cmocka_unit_test(test_layers_do_not_depend_on_tokens),
