@@ -1,0 +1,119 @@
+/* Controlled probes: items with choices, what models give each choice, and what that says. */
+#ifndef LOSSGAP_PROBE_H
+#define LOSSGAP_PROBE_H
+
+#include "lossgap/base.h"
+#include "lossgap/tokenizer.h"
+
+/* ---- items (docs/formats/probe-items.md) ---- */
+
+/* One possible continuation of an item's prompt. */
+typedef struct lg_probe_choice {
+    const char *text; /* [length > 0] as " he"; UTF-8, may hold U+0000 */
+    size_t length;
+    int bound;  /* rank in which what it stands for was bound in the prompt (0: first); -1: not said */
+    int listed; /* rank in the list of options that the prompt shows (0: "(A)"); -1: not said, or no list */
+} lg_probe_choice;
+
+/* Bytes begin … end - 1 of the prompt, and what they are: "binding", "query", "update" … */
+typedef struct lg_probe_span {
+    const char *role;
+    size_t begin, end;
+} lg_probe_span;
+
+/* Strings without a length end in NUL. */
+typedef struct lg_probe_item {
+    const char *id;    /* JSON text: 17 or "pronoun-32-5-0" with its quotes; unique in its file */
+    const char *probe; /* "pronoun", "word_problem/A5" … or any label of a file's own */
+    const char *cell;  /* which of the counterbalanced conditions: "he-first/second"; "" none */
+    const char
+        *group; /* items that share names and filler, the clusters of intervals; NULL: none but itself */
+    const char *tokenizer; /* identity (hex) of the only tokenizer that its distance holds for; NULL: any */
+    uint64_t distance;     /* tokens of filler between binding and query; of word problems: elements */
+    const char *prompt;    /* [prompt_length > 0] UTF-8, may hold U+0000 */
+    size_t prompt_length;
+    const lg_probe_choice *choices; /* [n_choices >= 2], all different */
+    size_t n_choices, answer;
+    const lg_probe_span *spans; /* [n_spans] */
+    size_t n_spans;
+    /* What copying without understanding would answer, as a choice: that which the prompt mentions last, most
+       often, or first. -1: not said. */
+    int most_recent, most_frequent, first_mention;
+} lg_probe_item;
+
+typedef struct lg_probe_items lg_probe_items; /* items in order, and their strings */
+
+LG_API lg_status lg_probe_items_create(lg_probe_items **items, lg_error *error);
+LG_API void lg_probe_items_free(lg_probe_items *items);
+/* Adds a copy of ITEM. LG_USAGE if it is not as described above, or its id is there already. */
+LG_API lg_status lg_probe_items_add(lg_probe_items *items, const lg_probe_item *item, lg_error *error);
+LG_API size_t lg_probe_n_items(const lg_probe_items *items);
+/* Valid until ITEMS are added to (the strings and arrays: until they are freed). I < lg_probe_n_items. */
+LG_API const lg_probe_item *lg_probe_item_at(const lg_probe_items *items, size_t i);
+
+/* Reads a file of one JSON object a line. An item without id gets the number of its line. */
+LG_API lg_status lg_probe_items_read(const char *path, lg_probe_items **items, lg_error *error);
+/* Writes it, atomically; what was read and is written again is the same bytes from then on. */
+LG_API lg_status lg_probe_items_write(const lg_probe_items *items, const char *path, lg_error *error);
+/* 32 hex digits: XXH3-128 of what lg_probe_items_write would write. */
+LG_API lg_status lg_probe_items_identity(const lg_probe_items *items, char identity[33], lg_error *error);
+
+/* ---- generated items (docs/guide/probes.md) ---- */
+
+typedef enum lg_probe_kind {
+    LG_PROBE_PRONOUN,      /* "pronoun" */
+    LG_PROBE_ENTITY,       /* "entity" */
+    LG_PROBE_CLOSURE,      /* "closure" */
+    LG_PROBE_WORD_PROBLEM, /* "word_problem/A5", one probe for each group */
+    LG_PROBE_DISCOURSE,    /* "discourse" */
+    LG_N_PROBE_KINDS,
+} lg_probe_kind;
+
+LG_API const char *lg_probe_kind_name(lg_probe_kind kind); /* "pronoun" …, "word_problem" */
+
+/* Start with LG_PROBE_OPTIONS_INIT. Item k of a probe and distance is the same whatever else is asked for. */
+typedef struct lg_probe_options {
+    unsigned kinds;            /* bit 1 << LG_PROBE_…; 0: all */
+    const uint64_t *distances; /* [n_distances] tokens, >= 16; none: 32, 64, 128, 256, 512, 1024 */
+    size_t n_distances;
+    const uint64_t *lengths; /* [n_lengths] of word problems, in elements, 2 … 512; none: 2, 4, 8 … 512 */
+    size_t n_lengths;
+    const char *groups; /* of word problems: names with commas between; NULL: A5,S5,A4xZ5,Z60 */
+    size_t count;       /* items per probe and distance, rounded up to whole counterbalanced sets; 0: 200 */
+    uint64_t seed;
+    const char *filler; /* "grammar" (or NULL), "words", or "text:FILE" */
+    /* Items may have so many tokens, longest choice included; 0: no limit. Distances whose items would have
+       more are left out, and the monitor is told. */
+    size_t max_tokens;
+    /* Discourse: characters, as many places and objects; updates of what is asked for before the distance
+       begins; 0: 4 and 3. */
+    size_t entities, updates;
+} lg_probe_options;
+
+#define LG_PROBE_OPTIONS_INIT                                                                                \
+    { 0 }
+
+/* Makes items for models with TOKENIZER, in whose tokens the distances are exact. LG_USAGE: options that make
+   no sense; LG_BAD_INPUT: a filler file, or a tokenizer, that does not serve. */
+LG_API lg_status lg_probe_generate(const lg_probe_options *options, const lg_tokenizer *tokenizer,
+                                   const lg_monitor *monitor, lg_probe_items **items, lg_error *error);
+
+/* ---- what models give the choices ---- */
+
+/* Why an item has no log-probabilities under a model. */
+typedef enum lg_probe_outcome {
+    LG_PROBE_SCORED,
+    LG_PROBE_STRADDLES, /* a token crosses the boundary between prompt and choice */
+    LG_PROBE_TOO_LONG,  /* longer than the model's context */
+    LG_PROBE_NOT_MEANT, /* made for another tokenizer */
+} lg_probe_outcome;
+
+/* What one model gives the choices: [sum of n_choices], item after item. */
+typedef struct lg_probe_scores {
+    const char *model;
+    double *logp;     /* summed over the choice's tokens, nats; NAN unless scored */
+    uint32_t *tokens; /* of the choice, for length-normalised figures; 0 unless scored */
+    uint8_t *outcome; /* [n_items] LG_PROBE_… */
+} lg_probe_scores;
+
+#endif
