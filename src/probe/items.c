@@ -34,7 +34,7 @@ const lg_probe_item *lg_probe_item_at(const lg_probe_items *items, size_t i) {
 
 /* ---- checking ---- */
 
-static bool is_utf8(const char *text, size_t length) {
+bool lg_probe_is_utf8(const char *text, size_t length) {
     for (size_t i = 0; i < length;) {
         uint32_t code;
         bool valid = true;
@@ -45,7 +45,7 @@ static bool is_utf8(const char *text, size_t length) {
 }
 
 static bool is_text(const char *label) {
-    return is_utf8(label, strlen(label));
+    return lg_probe_is_utf8(label, strlen(label));
 }
 
 static bool is_id(const char *id) {
@@ -97,7 +97,7 @@ static bool check(const lg_probe_item *item, char problem[PROBLEM]) {
         snprintf(problem, PROBLEM, "a label is not UTF-8: convert the file");
     else if (!item->prompt_length)
         snprintf(problem, PROBLEM, "the prompt is empty: give the model something to go by");
-    else if (!is_utf8(item->prompt, item->prompt_length))
+    else if (!lg_probe_is_utf8(item->prompt, item->prompt_length))
         snprintf(problem, PROBLEM, "the prompt is not UTF-8: convert the file");
     else if (item->n_choices < 2)
         snprintf(problem, PROBLEM, "%zu choice%s: a probe needs two or more", item->n_choices,
@@ -115,7 +115,7 @@ static bool check(const lg_probe_item *item, char problem[PROBLEM]) {
         const lg_probe_choice *c = &item->choices[i];
         if (!c->length)
             snprintf(problem, PROBLEM, "choice %zu is empty: write the text that would follow the prompt", i);
-        else if (!is_utf8(c->text, c->length))
+        else if (!lg_probe_is_utf8(c->text, c->length))
             snprintf(problem, PROBLEM, "choice %zu is not UTF-8: convert the file", i);
         else if (c->bound < -1 || c->listed < -1)
             snprintf(problem, PROBLEM, "choice %zu has a negative rank", i);

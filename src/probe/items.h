@@ -21,6 +21,8 @@ struct lg_probe_items {
    and false is returned: with an empty PROBLEM, there is no memory. */
 bool lg_probe_items_append(lg_probe_items *items, const lg_probe_item *item, size_t line, char problem[256]);
 
+bool lg_probe_is_utf8(const char *text, size_t length);
+
 /* Reads items from memory; NAME stands for the file in errors. */
 lg_status lg_probe_items_parse(const char *text, size_t length, const char *name, lg_probe_items **items,
                                lg_error *error);

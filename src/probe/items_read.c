@@ -85,6 +85,8 @@ static bool read_id(reader *r) {
         lg_text quoted = {0};
         lg_json_writer w = {.out = &quoted};
         if (!read_string(r, "id", &string, &length)) return false;
+        if (!lg_probe_is_utf8(string, length))
+            return lg_json_complain(&r->json, "the id is not UTF-8: convert the file");
         lg_json_put_string(&w, string, length);
         r->item.id = quoted.failed ? NULL : lg_arena_copy(&r->items->arena, quoted.data, quoted.length);
         lg_text_free(&quoted);
