@@ -23,6 +23,9 @@ typedef struct lg_gap_options {
     const char *multi; /* tokens that carry several levels of a column: "first", "all" (counted under each),
                           "drop" (left out of its groups); NULL: as the tags say */
     const char *where; /* a condition (docs/guide/query.md): only tokens that satisfy it count; NULL: all */
+    const char *const *define; /* [n_define] NAME=EXPRESSION each: columns for `where`, for later ones, and
+                                  (conditions and categories) for `by` */
+    size_t n_define;
     const char
         *view; /* a ready-made comparison, with contrasts: see lg_gap_view_at; NULL: none. Then no `by` */
     size_t bootstrap; /* resamples of documents; 0: no bootstrap intervals */
@@ -118,6 +121,8 @@ typedef struct lg_gap_about {
     uint64_t documents, tokens, unscorable; /* of the dataset; unscorable ones are in no row */
     bool has_text;                          /* else no bytes */
     const char *where;                      /* NULL: every token with a loss is counted */
+    const char **definitions;               /* [n_definitions] as NAME=EXPRESSION */
+    size_t n_definitions;
     uint64_t kept, unknown;  /* tokens with a loss that satisfy it; for which it cannot be told */
     const char *multi;       /* "first", "all", "drop" */
     const uint64_t *several; /* [n_by] tokens with a loss that carry several levels of the column */

@@ -14,6 +14,8 @@ struct options {
     const char **scores;
     size_t n_scores, scores_room;
     const char *data, *tags, *out, *multi, *view, *where;
+    const char **definitions;
+    size_t n_definitions, definitions_room;
     char **by;
     size_t n_by;
     size_t bootstrap;
@@ -28,6 +30,7 @@ enum {
     KEY_BY,
     KEY_SORT,
     KEY_MULTI,
+    KEY_DEFINE,
     KEY_WHERE,
     KEY_VIEW,
     KEY_BOOTSTRAP,
@@ -55,6 +58,11 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_MULTI:
         o->multi = lg_multi_names[cli_choice(state, "--multi", argument, lg_multi_names)];
+        return 0;
+    case KEY_DEFINE:
+        if (!lg_reserve(&o->definitions, &o->definitions_room, o->n_definitions + 1, sizeof *o->definitions))
+            return ENOMEM;
+        o->definitions[o->n_definitions++] = argument;
         return 0;
     case KEY_WHERE:
         o->where = argument;
@@ -105,6 +113,11 @@ static const struct argp_option options[] = {
      "at all "
      "(drop); "
      "default: as the tags were made",
+     1},
+    {"define", KEY_DEFINE, "NAME=EXPR", 0,
+     "A column computed from others, for --where, for later definitions and, if it is a condition or a "
+     "category, "
+     "for --by, as 'far=prev_distance > 1000'",
      1},
     {"where", KEY_WHERE, "EXPR", 0,
      "Count only tokens for which EXPR holds, as in 'family = noun and copy_len = 0' (docs/guide/query.md)",
@@ -195,6 +208,8 @@ static lg_status run(cli *c, const struct options *o) {
                                   .n_by = o->n_by,
                                   .multi = o->multi,
                                   .where = o->where,
+                                  .define = o->definitions,
+                                  .n_define = o->n_definitions,
                                   .view = o->view,
                                   .bootstrap = o->bootstrap,
                                   .seed = o->seed,
@@ -223,5 +238,6 @@ int cmd_gap(int argc, char **argv) {
     lg_status status = run(&c, &o);
     free(o.scores);
     free(o.by);
+    free(o.definitions);
     return cli_end(&c, status);
 }

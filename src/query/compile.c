@@ -16,6 +16,7 @@ static bool finish_item(lg_compiler *c, lg_operand *x) {
     if (item->want == LG_QUERY_CONDITION && !lg_want_condition(c, x, what)) return false;
     if (item->want == LG_QUERY_NUMERIC && !lg_want_number(c, x, what)) return false;
     if (item->want == LG_QUERY_VALUE && !category && !lg_want_number(c, x, what)) return false;
+    if (item->want == LG_QUERY_GROUP && !category && !lg_want_group(c, x)) return false;
     result->type = x->type;
     if (!category) {
         bool fine = item->want == LG_QUERY_HELPER || lg_settle(c, x, &result->block);
@@ -109,4 +110,21 @@ size_t lg_query_n_columns(const lg_query *query) {
 
 const char *lg_query_column_name(const lg_query *query, size_t i) {
     return query->used[i];
+}
+
+lg_status lg_query_split_definition(const char *text, size_t *name_length, const char **expression,
+                                    lg_error *error) {
+    const char *sign = strchr(text, '=');
+    size_t length = sign ? (size_t)(sign - text) : 0;
+    while (length && text[length - 1] == ' ') length--;
+    if (!length || !sign[1])
+        return lg_fail(error, LG_USAGE,
+                       "a definition is NAME=EXPRESSION, as 'log_frequency=log(frequency)', not '%s'", text);
+    for (size_t i = 0; i < length; i++)
+        if (strchr(" \t()[]{}<>=!,;:+-*/^~'\"`", text[i]))
+            return lg_fail(error, LG_USAGE, "'%.*s' is no name for a definition: letters, digits and _ are",
+                           (int)length, text);
+    *name_length = length;
+    *expression = sign + 1;
+    return LG_OK;
 }

@@ -75,6 +75,7 @@ lg_query_column *lg_column_of(const lg_compiler *c, const lg_operand *operand);
 bool lg_want_number(lg_compiler *c, lg_operand *operand, const char *what);
 /* The operand as truth. */
 bool lg_want_condition(lg_compiler *c, lg_operand *operand, const char *what);
+bool lg_want_group(lg_compiler *c, lg_operand *operand); /* a condition; not for categories */
 /* Puts it into a block, or makes sure that it lies like one. */
 bool lg_settle(lg_compiler *c, lg_operand *operand, lg_block_ref *ref);
 bool lg_emit_compare(lg_compiler *c, lg_operand *left, const lg_operand *right, lg_compare compare);

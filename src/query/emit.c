@@ -134,6 +134,14 @@ bool lg_want_condition(lg_compiler *c, lg_operand *x, const char *what) {
                        name, name);
 }
 
+bool lg_want_group(lg_compiler *c, lg_operand *x) {
+    if (x->type == LG_QUERY_BOOLEAN) return load_truth(c, x);
+    const char *name = lg_column_name(c, x);
+    return lg_complain(c, x->at,
+                       "groups are of conditions and categories, and %s is %s: compare it, as in %s %s", name,
+                       type_names[x->type], name, x->type == LG_QUERY_TEXT ? "= \"the\"" : "> 0");
+}
+
 bool lg_want_number(lg_compiler *c, lg_operand *x, const char *what) {
     static const double value[] = {0, NAN, 1};
     if (x->type == LG_QUERY_NUMBER) return true;

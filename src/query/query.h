@@ -56,6 +56,7 @@ typedef enum lg_query_want {
     LG_QUERY_CONDITION, /* true or false */
     LG_QUERY_NUMERIC,   /* a number; of a condition 1, 0, or NaN where unknown */
     LG_QUERY_VALUE,     /* numeric, or a category */
+    LG_QUERY_GROUP,     /* a condition, or a category */
 } lg_query_want;
 
 typedef struct lg_query_item {
@@ -72,6 +73,9 @@ typedef struct lg_query_session lg_query_session; /* one a thread */
    the message names the place and what would be right. */
 lg_status lg_query_compile(const lg_query_item *items, size_t n_items, const lg_query_source *source,
                            lg_query **query, lg_error *error);
+/* TEXT is NAME=EXPRESSION: how long the name is, and where the expression begins. */
+lg_status lg_query_split_definition(const char *text, size_t *name_length, const char **expression,
+                                    lg_error *error);
 void lg_query_free(lg_query *query); /* NULL is fine */
 
 /* LG_QUERY_BOOLEAN, LG_QUERY_NUMBER or LG_QUERY_CATEGORY. */

@@ -471,6 +471,8 @@ static void print_pair(const view *v) {
     put_counted(out, total ? total->documents : 0, "document");
     if (about->unscorable)
         lg_text_printf(out, "; %llu without a loss left out", (unsigned long long)about->unscorable);
+    for (size_t i = 0; i < about->n_definitions; i++)
+        lg_text_printf(out, "\ndefined: %s", about->definitions[i]);
     if (about->where) {
         lg_text_printf(out, "\nwhere %s: ", about->where);
         put_counted(out, about->kept, "token");

@@ -27,9 +27,17 @@ lg_status gap_add_grouping(collector *c, uint32_t columns, lg_error *error) {
     return LG_OK;
 }
 
-static lg_status open_columns(collector *c, const lg_table *tags, const lg_gap_options *options,
+static lg_status open_column(collector *c, const lg_table *tags, const char *name, lg_error *error) {
+    size_t b = c->gap->n_by, item = gap_find_definition(c, name);
+    lg_status status = item != SIZE_MAX
+                           ? gap_open_definition(c, b, item, error)
+                           : lg_group_column_open(c->data, tags, name, &c->gap->arena, &c->gap->by[b], error);
+    if (!status) c->gap->n_by++;
+    return status;
+}
+
+static lg_status open_columns(collector *c, const lg_table *tags, const gap_selection *options,
                               lg_error *error) {
-    lg_gap *gap = c->gap;
     lg_status status = LG_OK;
     const char *const *by = options->by;
     size_t n_by = options->n_by;
@@ -45,8 +53,7 @@ static lg_status open_columns(collector *c, const lg_table *tags, const lg_gap_o
         for (size_t j = 0; j < i; j++)
             if (strcmp(by[i], by[j]) == 0)
                 return lg_fail(error, LG_USAGE, "column '%s' is named twice", by[i]);
-        status = lg_group_column_open(c->data, tags, by[i], &gap->arena, &gap->by[gap->n_by], error);
-        if (!status) gap->n_by++;
+        status = open_column(c, tags, by[i], error);
     }
     if (!status) status = gap_add_grouping(c, 0, error);
     for (size_t i = 0; i < n_by && !status; i++) status = gap_add_grouping(c, 1u << i, error);
@@ -56,17 +63,17 @@ static lg_status open_columns(collector *c, const lg_table *tags, const lg_gap_o
     return status;
 }
 
-static lg_status open_view(collector *c, const lg_table *tags, const lg_gap_options *options,
+static lg_status open_view(collector *c, const lg_table *tags, const gap_selection *options, const char *view,
                            lg_error *error) {
-    c->view = gap_find_view(options->view);
+    c->view = gap_find_view(view);
     c->gap->about.view = c->view ? gap_view_name(c->view) : NULL;
     if (!c->view) {
         lg_text names = {0};
         for (size_t i = 0; lg_gap_view_at(i); i++)
             lg_text_printf(&names, "%s%s", i ? ", " : "", lg_gap_view_at(i)->name);
-        lg_status status = names.failed ? lg_fail_memory(error)
-                                        : lg_fail(error, LG_USAGE, "there is no view '%s'; there are %s",
-                                                  options->view, names.data);
+        lg_status status =
+            names.failed ? lg_fail_memory(error)
+                         : lg_fail(error, LG_USAGE, "there is no view '%s'; there are %s", view, names.data);
         lg_text_free(&names);
         return status;
     }
@@ -98,38 +105,116 @@ static lg_status choose_multi(collector *c, const lg_table *tags, const char *wa
     return LG_OK;
 }
 
-/* Compiles WHERE, and tells for each token at once whether it counts: two passes and several threads ask. */
-static lg_status choose_tokens(collector *c, const lg_table *tags, const char *text, lg_error *error) {
-    lg_gap *gap = c->gap;
-    size_t n_tokens = c->data->n_tokens;
-    const float *nll = c->scores[0].nll;
-    lg_where where;
-    if (text && !(gap->about.where = lg_arena_copy(&gap->arena, text, strlen(text))))
-        return lg_fail_memory(error);
-    if (text && !(c->keep = lg_alloc(n_tokens, 1))) return lg_fail_memory(error);
-    lg_status status = lg_where_open(text, "--where", c->data, c->scores, gap->about.models, c->n_pairs + 1,
-                                     tags, &where, error);
-    if (status) return status;
-    for (size_t at = 0, n; at < n_tokens && !status; at += n) {
-        uint8_t truth[BLOCK];
-        n = n_tokens - at < BLOCK ? n_tokens - at : BLOCK;
-        status = lg_where_read(&where, at, n, truth, error);
-        for (size_t i = 0; i < n && !status; i++) {
-            bool none = isnan(nll[at + i]);
-            c->unscorable += none;
-            c->unknown += !none && truth[i] == LG_QUERY_UNKNOWN;
-            c->kept += !none && truth[i] == LG_QUERY_TRUE;
-            if (text) c->keep[at + i] = truth[i] == LG_QUERY_TRUE;
-        }
-    }
-    lg_where_close(&where);
-    return status;
+lg_status gap_open(collector *c, const lg_table *tags, const gap_selection *selection, const char *view,
+                   lg_error *error) {
+    c->gap->about.n_models = c->n_scores;
+    c->gap->about.models = lg_name_models(&c->gap->arena, c->scores, c->n_scores);
+    if (!c->gap->about.models) return lg_fail_memory(error);
+    lg_status status = tags ? lg_check_tags(c->data, tags, error) : LG_OK;
+    if (!status) status = lg_check_scores(c->data, c->scores, c->n_scores, c->gap->about.models, error);
+    if (!status) status = gap_compile(c, tags, selection, error);
+    if (!status && view) status = open_view(c, tags, selection, view, error);
+    else if (!status) status = open_columns(c, tags, selection, error);
+    if (!status) status = choose_multi(c, tags, selection->multi, error);
+    if (!status) status = gap_select(c, error);
+    return status ? status : gap_collect(c, error);
 }
 
 /* ---- provenance ---- */
 
+void gap_put_inputs(const collector *c, const lg_table *tags, lg_json_writer *w) {
+    lg_json_put_key(w, "inputs");
+    lg_json_put_object(w);
+    lg_json_put_key(w, "dataset");
+    lg_json_put_text(w, lg_table_provenance(c->data->table)->identity);
+    if (tags) {
+        lg_json_put_key(w, "tags");
+        lg_json_put_text(w, lg_table_provenance(tags)->identity);
+    }
+    lg_json_put_key(w, "scores");
+    lg_json_put_object(w);
+    for (size_t i = 0; i < c->n_scores; i++) {
+        lg_json_put_key(w, c->gap->about.models[i]);
+        lg_json_put_text(w, lg_table_provenance(c->scores[i].table)->identity);
+    }
+    lg_json_end_object(w);
+    lg_json_end_object(w);
+}
+
+void gap_put_bootstrap(size_t replicates, uint64_t seed, lg_json_writer *w) {
+    if (!replicates) return;
+    lg_json_put_key(w, "bootstrap");
+    lg_json_put_object(w);
+    lg_json_put_key(w, "replicates");
+    lg_json_put_unsigned(w, replicates);
+    lg_json_put_key(w, "seed");
+    lg_json_put_unsigned(w, seed);
+    lg_json_put_key(w, "of");
+    lg_json_put_text(w, "documents with a loss, drawn with replacement (Philox4x32-10); 2.5 % and 97.5 "
+                        "% quantiles, type 7");
+    lg_json_end_object(w);
+}
+
+void gap_put_selection(const collector *c, const gap_selection *options, lg_json_writer *w) {
+    const lg_gap *gap = c->gap;
+    lg_json_put_key(w, "by");
+    lg_json_put_array(w);
+    for (size_t i = 0; i < gap->n_by; i++) lg_json_put_text(w, gap->by[i].name);
+    lg_json_end_array(w);
+    lg_json_put_key(w, "multi");
+    lg_json_put_text(w, gap->about.multi);
+    lg_json_put_key(w, "several");
+    lg_json_put_object(w);
+    for (size_t i = 0; i < gap->n_by; i++) {
+        if (!gap->by[i].bits) continue;
+        lg_json_put_key(w, gap->by[i].name);
+        lg_json_put_unsigned(w, gap->several[i]);
+    }
+    lg_json_end_object(w);
+    lg_json_put_key(w, "documents");
+    lg_json_put_unsigned(w, c->data->n_docs);
+    lg_json_put_key(w, "tokens");
+    lg_json_put_unsigned(w, c->data->n_tokens);
+    lg_json_put_key(w, "unscorable");
+    lg_json_put_unsigned(w, c->unscorable);
+    if (options->n_define) {
+        lg_json_put_key(w, "define");
+        lg_json_put_array(w);
+        for (size_t i = 0; i < options->n_define; i++) lg_json_put_text(w, options->define[i]);
+        lg_json_end_array(w);
+    }
+    if (gap->about.where) {
+        lg_json_put_key(w, "where");
+        lg_json_put_text(w, gap->about.where);
+        lg_json_put_key(w, "kept");
+        lg_json_put_unsigned(w, c->kept);
+        lg_json_put_key(w, "unknown");
+        lg_json_put_unsigned(w, c->unknown);
+    }
+    lg_json_put_key(w, "scores");
+    lg_json_put_object(w);
+    for (size_t i = 0; i < c->n_scores; i++) {
+        const char *settings = lg_table_provenance(c->scores[i].table)->settings;
+        lg_json_put_key(w, gap->about.models[i]);
+        lg_json_put_raw(w, settings, strlen(settings));
+    }
+    lg_json_end_object(w);
+}
+
+void gap_finish_about(collector *c) {
+    lg_gap_about *about = &c->gap->about;
+    about->documents = c->data->n_docs;
+    about->tokens = c->data->n_tokens;
+    about->unscorable = c->unscorable;
+    about->kept = c->kept;
+    about->unknown = c->unknown;
+    about->has_text = c->data->has_text;
+    for (size_t b = 0; b < c->gap->n_by; b++)
+        c->gap->by[b].values = c->gap->by[b].bits = NULL; /* they end with the table */
+}
+
 static lg_status describe(collector *c, const lg_table *tags, const lg_gap_options *options,
-                          lg_error *error) {
+                          const gap_selection *selection, lg_error *error) {
     lg_gap *gap = c->gap;
     lg_json_writer w = {.out = &gap->provenance};
     lg_json_put_object(&w);
@@ -137,22 +222,7 @@ static lg_status describe(collector *c, const lg_table *tags, const lg_gap_optio
     lg_json_put_text(&w, "lossgap " LG_VERSION);
     lg_json_put_key(&w, "command");
     lg_json_put_text(&w, options->command);
-    lg_json_put_key(&w, "inputs");
-    lg_json_put_object(&w);
-    lg_json_put_key(&w, "dataset");
-    lg_json_put_text(&w, lg_table_provenance(c->data->table)->identity);
-    if (tags) {
-        lg_json_put_key(&w, "tags");
-        lg_json_put_text(&w, lg_table_provenance(tags)->identity);
-    }
-    lg_json_put_key(&w, "scores");
-    lg_json_put_object(&w);
-    for (size_t i = 0; i <= c->n_pairs; i++) {
-        lg_json_put_key(&w, gap->about.models[i]);
-        lg_json_put_text(&w, lg_table_provenance(c->scores[i].table)->identity);
-    }
-    lg_json_end_object(&w);
-    lg_json_end_object(&w);
+    gap_put_inputs(c, tags, &w);
     lg_json_put_key(&w, "settings");
     lg_json_put_object(&w);
     lg_json_put_key(&w, "sign");
@@ -160,71 +230,20 @@ static lg_status describe(collector *c, const lg_table *tags, const lg_gap_optio
     lg_json_put_key(&w, "interval");
     lg_json_put_text(&w,
                      "95 %, clustered by document (CR1), Student's t with documents - 1 degrees of freedom");
-    if (options->bootstrap) {
-        lg_json_put_key(&w, "bootstrap");
-        lg_json_put_object(&w);
-        lg_json_put_key(&w, "replicates");
-        lg_json_put_unsigned(&w, options->bootstrap);
-        lg_json_put_key(&w, "seed");
-        lg_json_put_unsigned(&w, options->seed);
-        lg_json_put_key(&w, "of");
-        lg_json_put_text(&w, "documents with a loss, drawn with replacement (Philox4x32-10); 2.5 % and 97.5 "
-                             "% quantiles, type 7");
-        lg_json_end_object(&w);
-    }
+    gap_put_bootstrap(options->bootstrap, options->seed, &w);
     if (c->view) {
         lg_json_put_key(&w, "view");
         lg_json_put_text(&w, gap->about.view);
     }
-    lg_json_put_key(&w, "by");
-    lg_json_put_array(&w);
-    for (size_t i = 0; i < gap->n_by; i++) lg_json_put_text(&w, gap->by[i].name);
-    lg_json_end_array(&w);
-    lg_json_put_key(&w, "multi");
-    lg_json_put_text(&w, gap->about.multi);
-    lg_json_put_key(&w, "several");
-    lg_json_put_object(&w);
-    for (size_t i = 0; i < gap->n_by; i++) {
-        if (!gap->by[i].bits) continue;
-        lg_json_put_key(&w, gap->by[i].name);
-        lg_json_put_unsigned(&w, gap->several[i]);
-    }
-    lg_json_end_object(&w);
-    lg_json_put_key(&w, "documents");
-    lg_json_put_unsigned(&w, c->data->n_docs);
-    lg_json_put_key(&w, "tokens");
-    lg_json_put_unsigned(&w, c->data->n_tokens);
-    lg_json_put_key(&w, "unscorable");
-    lg_json_put_unsigned(&w, c->unscorable);
-    if (gap->about.where) {
-        lg_json_put_key(&w, "where");
-        lg_json_put_text(&w, gap->about.where);
-        lg_json_put_key(&w, "kept");
-        lg_json_put_unsigned(&w, c->kept);
-        lg_json_put_key(&w, "unknown");
-        lg_json_put_unsigned(&w, c->unknown);
-    }
-    lg_json_put_key(&w, "scores");
-    lg_json_put_object(&w);
-    for (size_t i = 0; i <= c->n_pairs; i++) {
-        const char *settings = lg_table_provenance(c->scores[i].table)->settings;
-        lg_json_put_key(&w, gap->about.models[i]);
-        lg_json_put_raw(&w, settings, strlen(settings));
-    }
-    lg_json_end_object(&w);
+    gap_put_selection(c, selection, &w);
     lg_json_end_object(&w);
     lg_json_end_object(&w);
     if (gap->provenance.failed) return lg_fail_memory(error);
     gap->about.has_vocabulary = c->view && gap_wants_vocabulary(c->view);
     gap->about.bootstrap = options->bootstrap;
     gap->about.seed = options->seed;
-    gap->about.documents = c->data->n_docs;
-    gap->about.tokens = c->data->n_tokens;
-    gap->about.unscorable = c->unscorable;
-    gap->about.kept = c->kept;
-    gap->about.unknown = c->unknown;
-    gap->about.has_text = c->data->has_text;
     gap->about.provenance = gap->provenance.data;
+    gap_finish_about(c);
     return LG_OK;
 }
 
@@ -236,31 +255,26 @@ lg_status lg_gap_compute(const lg_dataset *data, const lg_scores *scores, size_t
     lg_table *tags = NULL;
     collector *c = calloc(1, sizeof *c);
     lg_gap *gap = calloc(1, sizeof *gap);
-    lg_status status = c && gap ? LG_OK : lg_fail_memory(error);
+    gap_pair *pairs = lg_alloc(n_scores, sizeof *pairs);
+    lg_status status = c && gap && pairs ? LG_OK : lg_fail_memory(error);
     if (status) goto done;
     c->data = data;
     c->scores = scores;
-    c->n_pairs = n_scores - 1;
+    c->n_scores = n_scores;
+    c->n_pairs = c->n_ordered = n_scores - 1;
+    for (size_t p = 0; p < c->n_pairs; p++) pairs[p] = (gap_pair){0, p + 1};
+    c->pairs = pairs;
     c->gap = gap;
     c->threads = options->threads ? options->threads : (unsigned)omp_get_num_procs();
-    gap->about.n_models = n_scores;
-    gap->about.models = lg_name_models(&gap->arena, scores, n_scores);
-    if (!gap->about.models) status = lg_fail_memory(error);
+    gap_selection selection = {options->by,    options->n_by,   options->multi,
+                               options->where, options->define, options->n_define};
     if (!status && tags_path) status = lg_table_open(tags_path, "tags", &tags, error);
-    if (!status && tags) status = lg_check_tags(data, tags, error);
-    if (!status && options->view) status = open_view(c, tags, options, error);
-    else if (!status) status = open_columns(c, tags, options, error);
-    if (!status) status = choose_multi(c, tags, options->multi, error);
-    if (!status) status = lg_check_scores(data, scores, n_scores, gap->about.models, error);
-    if (!status) status = choose_tokens(c, tags, options->where, error);
-    if (!status) status = gap_collect(c, error);
+    if (!status) status = gap_open(c, tags, &selection, options->view, error);
     if (!status) status = gap_order(c, error);
     for (size_t k = 0; k < c->n_groupings && !status && c->view && gap_wants_vocabulary(c->view); k++)
         status = gap_count_vocabulary(c, k, error);
     if (!status) status = gap_make_rows(c, options->bootstrap, options->seed, error);
-    if (!status) status = describe(c, tags, options, error);
-    for (size_t b = 0; b < gap->n_by; b++)
-        gap->by[b].values = gap->by[b].bits = NULL; /* they end with the table */
+    if (!status) status = describe(c, tags, options, &selection, error);
     if (!status) {
         *result = gap;
         gap = NULL;
@@ -269,6 +283,7 @@ done:
     lg_table_close(tags);
     if (c) gap_free_groups(c);
     free(c);
+    free(pairs);
     lg_gap_free(gap);
     return status;
 }

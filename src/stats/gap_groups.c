@@ -173,9 +173,9 @@ static inline bool add_token(void *context, size_t i, uint64_t code) {
     g->doc_tokens++;
     g->doc_bytes += bytes;
     sums *s = &c->sums[index * c->n_pairs];
-    float loss_a = c->scores[0].nll[at];
     for (size_t p = 0; p < c->n_pairs; p++) {
-        double loss_b = c->scores[p + 1].nll[at], gap = loss_a - loss_b;
+        double loss_a = c->scores[c->pairs[p].a].nll[at], loss_b = c->scores[c->pairs[p].b].nll[at],
+               gap = loss_a - loss_b;
         s[p].doc_a += loss_a;
         s[p].doc_b += loss_b;
         s[p].doc_gap += gap;
@@ -365,7 +365,7 @@ static bool order_grouping(const collector *c, size_t way, size_t pair) {
     }
     double *values = lg_alloc(total, sizeof *values);
     bool ok = next && levels && values;
-    filling f = {c, way, 0, next, c->scores[0].nll, c->scores[pair + 1].nll, values};
+    filling f = {c, way, 0, next, c->scores[c->pairs[pair].a].nll, c->scores[c->pairs[pair].b].nll, values};
     for (size_t doc = 0; doc < data->n_docs && ok; doc++) {
         size_t end = (size_t)data->doc_token_end[doc];
         for (f.begin = (size_t)lg_begin_of(data->doc_token_end, doc); f.begin < end; f.begin += BLOCK) {
@@ -391,17 +391,19 @@ static bool order_grouping(const collector *c, size_t way, size_t pair) {
 
 lg_status gap_order(collector *c, lg_error *error) {
     enum { ENOUGH = 1 << 29 }; /* bytes of values that threads may hold together; one has what it needs */
-    size_t tasks = c->n_groupings * c->n_pairs, most = ENOUGH / (c->data->n_tokens * sizeof(double) + 1) + 1;
+    size_t tasks = c->n_groupings * c->n_ordered,
+           most = ENOUGH / (c->data->n_tokens * sizeof(double) + 1) + 1;
     size_t threads = c->threads < tasks ? c->threads : tasks;
     if (threads > most) threads = most;
     bool failed = false;
     if (threads == 1) { /* without a team, whose making cannot fail softly */
         for (size_t t = 0; t < tasks && !failed; t++)
-            failed = !order_grouping(c, t / c->n_pairs, t % c->n_pairs);
+            failed = !order_grouping(c, t / c->n_ordered, t % c->n_ordered);
         return failed ? lg_fail_memory(error) : LG_OK;
     }
 #pragma omp parallel for schedule(dynamic) num_threads((int)threads) reduction(|| : failed)
-    for (size_t t = 0; t < tasks; t++) failed = failed || !order_grouping(c, t / c->n_pairs, t % c->n_pairs);
+    for (size_t t = 0; t < tasks; t++)
+        failed = failed || !order_grouping(c, t / c->n_ordered, t % c->n_ordered);
     return failed ? lg_fail_memory(error) : LG_OK;
 }
 
@@ -453,4 +455,7 @@ void gap_free_groups(collector *c) {
     free(c->cells);
     free(c->order);
     free(c->keep);
+    for (size_t b = 0; b < MAX_BY; b++) free(c->defined[b]);
+    lg_query_free(c->query);
+    lg_token_source_close(c->source);
 }

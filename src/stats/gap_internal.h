@@ -5,11 +5,22 @@
 
 #include <math.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "lossgap/gap.h"
 #include "stats/cluster.h"
 #include "stats/columns.h"
+#include "stats/token_source.h"
+
+/* What options of gaps and of profiles have in common; see lg_gap_options. */
+typedef struct gap_selection {
+    const char *const *by;
+    size_t n_by;
+    const char *multi, *where;
+    const char *const *define;
+    size_t n_define;
+} gap_selection;
 
 enum { MAX_BY = 32, BLOCK = 2048, MAX_GROUPINGS = 2 * MAX_BY + 2 };
 
@@ -57,10 +68,18 @@ typedef struct closed {
     double tokens, bytes;
 } closed;
 
+/* What is compared: indices of scores. */
+typedef struct gap_pair {
+    size_t a, b;
+} gap_pair;
+
 typedef struct collector {
     const lg_dataset *data;
     const lg_scores *scores;
+    size_t n_scores;
+    const gap_pair *pairs; /* [n_pairs] */
     size_t n_pairs;
+    size_t n_ordered; /* pairs that the second pass looks at: the first ones */
     lg_gap *gap;
     uint8_t *keep; /* [n_tokens] 0: the token is left out of everything; NULL: all are kept */
     unsigned threads;
@@ -74,13 +93,30 @@ typedef struct collector {
     uint32_t *slots; /* hash of (grouping, code): group + 1, 0: free */
     size_t n_slots;
     uint64_t unscorable, kept, unknown;
-    closed *closed;      /* [n_cells] */
-    double *closed_sums; /* [n_cells, n_pairs] */
+    lg_token_source *source;  /* of `query`; both are closed after tokens are chosen */
+    lg_query *query;          /* definitions, then the condition */
+    const char **definitions; /* [n_definitions] names */
+    size_t n_definitions;
+    size_t item[MAX_BY];   /* of the definition that column i is; SIZE_MAX: none */
+    void *defined[MAX_BY]; /* owned values of such a column */
+    closed *closed;        /* [n_cells] */
+    double *closed_sums;   /* [n_cells, n_pairs] */
     size_t n_cells, closed_room, closed_sums_room;
     lg_cell *cells;              /* [n_pairs, n_cells] by group, then document */
     size_t *order;               /* [n_groups] the groups as rows show them */
     const struct gap_view *view; /* NULL: none */
 } collector;
+
+/* ---- gap_select.c ---- */
+
+/* Compiles the definitions and the condition of OPTIONS over the scores and TAGS. */
+lg_status gap_compile(collector *c, const lg_table *tags, const gap_selection *options, lg_error *error);
+/* Which definition NAME is; SIZE_MAX: none. */
+size_t gap_find_definition(const collector *c, const char *name);
+/* Makes definition ITEM the grouping column B; its values come with gap_select. */
+lg_status gap_open_definition(collector *c, size_t b, size_t item, lg_error *error);
+/* One walk over all tokens: which count, and the values of defined columns. */
+lg_status gap_select(collector *c, lg_error *error);
 
 /* ---- gap_groups.c ---- */
 
@@ -123,5 +159,16 @@ size_t gap_level_of(const collector *c, const group *g, size_t column);
 /* ---- gap.c ---- */
 
 lg_status gap_add_grouping(collector *c, uint32_t columns, lg_error *error);
+/* Opens what is compared and by what, and takes the first pass: C has data, scores, pairs, a gap and threads.
+   VIEW: NULL, or the name of one. */
+lg_status gap_open(collector *c, const lg_table *tags, const gap_selection *selection, const char *view,
+                   lg_error *error);
+/* Provenance: what every result says of its inputs, and of the tokens that it counted, into an open object.
+ */
+void gap_put_inputs(const collector *c, const lg_table *tags, lg_json_writer *w);
+void gap_put_bootstrap(size_t replicates, uint64_t seed, lg_json_writer *w); /* nothing without replicates */
+void gap_put_selection(const collector *c, const gap_selection *selection, lg_json_writer *w);
+/* The counts in C's about; lets go of what ends with tables. */
+void gap_finish_about(collector *c);
 
 #endif

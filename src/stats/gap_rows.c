@@ -181,8 +181,8 @@ static lg_status fill_rows(collector *c, double *domains, lg_error *error) {
         if (!level) return lg_fail_memory(error);
         for (size_t p = 0; p < c->n_pairs; p++) {
             lg_gap_row *row = &gap->rows[p * c->n_groups + i];
-            *row = (lg_gap_row){.model_a = gap->about.models[0],
-                                .model_b = gap->about.models[p + 1],
+            *row = (lg_gap_row){.model_a = gap->about.models[c->pairs[p].a],
+                                .model_b = gap->about.models[c->pairs[p].b],
                                 .level = level,
                                 .grouping = c->groupings[g->grouping].columns};
             lg_status status = finish_row(c, index, p, domains, row, error);

@@ -148,8 +148,8 @@ static lg_status add_contrast(maker *m, size_t n, lg_gap_contrast row, const cha
                                          c->groups[m->groups[k]].documents, m->coefficients[k]};
     lg_contrast r;
     lg_contrast_compute(m->parts, note ? 0 : n, m->scratch, c->data->n_docs, &r);
-    row.model_a = gap->about.models[0];
-    row.model_b = gap->about.models[m->pair + 1];
+    row.model_a = gap->about.models[m->c->pairs[m->pair].a];
+    row.model_b = gap->about.models[m->c->pairs[m->pair].b];
     row.tokens = r.tokens;
     row.documents = r.documents;
     row.levels = note ? 0 : n;

@@ -27,19 +27,13 @@ lg_status lg_frame_put_definition(lg_frame *frame, const char *name, const char 
 }
 
 lg_status lg_frame_define(lg_frame *frame, const char *text, lg_error *error) {
-    const char *sign = strchr(text, '=');
-    size_t length = sign ? (size_t)(sign - text) : 0;
-    while (length && text[length - 1] == ' ') length--;
-    if (!length || !sign[1])
-        return lg_fail(error, LG_USAGE,
-                       "a definition is NAME=EXPRESSION, as 'log_frequency=log(frequency)', not '%s'", text);
-    for (size_t i = 0; i < length; i++)
-        if (strchr(" \t()[]{}<>=!,;:+-*/^~'\"`", text[i]))
-            return lg_fail(error, LG_USAGE, "'%.*s' is no name for a definition: letters, digits and _ are",
-                           (int)length, text);
+    const char *expression;
+    size_t length;
+    lg_status status = lg_query_split_definition(text, &length, &expression, error);
+    if (status) return status;
     char *name = strndup(text, length);
     if (!name) return lg_fail_memory(error);
-    lg_status status = lg_frame_put_definition(frame, name, sign + 1, false, error);
+    status = lg_frame_put_definition(frame, name, expression, false, error);
     free(name);
     return status;
 }

@@ -49,6 +49,39 @@ refused 'reuse = resue' "column 9: no level 'resue' of reuse; did you mean reuse
 refused 'loss(c) > 1' 'there is no loss(c); there are a, b'
 refused "token ~ /x/" "there is no column 'token'"
 
+# --define: rows NAME=LEVEL TOKENS GAP of the JSON; other columns and definitions may be used, and the condition may use them
+row() { # LEVELS TOKENS GAP
+    line=$(grep -F "$1" out | head -n 1)
+    case $line in *"\"tokens\":$2,"*"\"gap\":$3,"*) ;; *) fail "$1: $line" ;; esac
+}
+run gap a b --data data --tags tags --define 'far=copy_len = 0' --define 'where=domain' --define 'odd=(loss(b) - 1) / (loss(b) - 1) = 1 and far' \
+    --by far,where,odd --where 'far or copy_len = 1' --json
+row '"far":"*","where":"*","odd":"*"' 5 3.2
+row '"far":"false","where":"*","odd":"*"' 2 3.5
+row '"far":"true","where":"*","odd":"*"' 3 3
+row '"far":"*","where":"news","odd":"*"' 3 2.3333333333333335
+row '"far":"*","where":"*","odd":"true"' 1 4
+row '"far":"*","where":"*","odd":"unknown"' 2 2.5
+row '"far":"*","where":"*","odd":"false"' 2 3.5
+row '"far":"true","where":"code","odd":"true"' 1 4
+grep -qF '"define":["far=copy_len = 0","where=domain",' out || fail "the settings do not hold the definitions"
+run gap a b --data data --tags tags --define 'domain=loss(a) > 4' --by domain # hides the column
+check grep -qE '^true +3 ' out
+check grep -qxF 'defined: domain=loss(a) > 4' out
+
+undefined() { # OPTIONS TEXT
+    "$LOSSGAP" gap a b --data data --tags tags $1 -o gap.json >out 2>err
+    code=$?
+    [ $code -eq 2 ] || { cat err; fail "$1 ended with $code"; }
+    grep -qF -e "$2" err || { cat err; fail "$1 did not say $2"; }
+    [ ! -e gap.json ] || fail "$1 left a file"
+}
+undefined '--define n=copy_len --by n' "--define n 'copy_len', column 1: groups are of conditions and categories, and copy_len is a number: compare it, as in copy_len > 0"
+undefined '--define n=copylen --by domain' "did you mean copy_len?"
+undefined '--define n' "a definition is NAME=EXPRESSION"
+undefined '--define n=reuse --define n=domain' "'n' is defined twice"
+undefined '--define a=b=c --define b=domain' "there is no column 'b'"
+
 # export: only those tokens, in order; every column stays.
 run export data a b --tags tags --where 'copy_len = 0 and loss(a) > 3' --format csv
 check test "$(wc -l <out)" -eq 3
