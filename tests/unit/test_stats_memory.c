@@ -24,12 +24,20 @@ static lg_status look_at_tags(void *context, lg_error *error) {
 }
 
 static lg_status run_gap_where(void *context, lg_error *error) {
-    lg_gap_options options = {.where = "family in (noun, none, whitespace) and domain = y and document ~ /2/ "
-                                       "or word ~ /^T/ or loss(A) > log(1)",
+    static const char *const by[] = {"domain", "near", "odd"}, *const define[] = {"near=copy_len > 0",
+                                                                                  "odd=family",
+                                                                                  "far=not near"};
+    lg_gap_options options = {.by = by,
+                              .n_by = 3,
+                              .define = define,
+                              .n_define = 3,
+                              .where = "family in (noun, none, whitespace) and domain = y and document ~ /2/ "
+                                       "or word ~ /^T/ or loss(A) > log(1) or far",
                               .command = "test"};
     lg_gap *gap;
     const char *models[] = {"A", "B"};
-    lg_status status = lg_gap_check_where(options.where, &data, models, 2, 0, context, error);
+    lg_status status =
+        lg_gap_check_where("word ~ /^T/ or loss(A) > log(1)", &data, models, 2, 0, context, error);
     if (!status) status = lg_gap_compute(&data, scores, 2, context, &options, &gap, error);
     if (!status) lg_gap_free(gap);
     return status;
