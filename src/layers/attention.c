@@ -1,10 +1,10 @@
 /* Causal attention of the query heads that share one key/value head: out = softmax(q k^T scale) v.
 
-   Queries go in blocks of QUERIES, keys in blocks of KEYS, both counted from the start of the row, so that a
-   token's arithmetic does not depend on how long the row is. For a block of queries, each block of keys gives
-   scores s, and with the running maximum m of a query's scores, sum z and output o: m' = max(m, max s), p =
-   e^(s - m'), z <- z e^(m - m') + sum p, o <- o e^(m - m') + p v Inside a block work is skipped tile by tile
-   where no query of the tile sees a key. */
+   Queries go in blocks of QUERIES, keys in blocks of KEYS, these counted from the start of the row, so that a
+   token's arithmetic depends neither on how long the row is nor on which queries are asked for. For a block
+   of queries, each block of keys gives scores s, and with the running maximum m of a query's scores, sum z
+   and output o: m' = max(m, max s), p = e^(s - m'), z <- z e^(m - m') + sum p, o <- o e^(m - m') + p v Inside
+   a block work is skipped tile by tile where no query of the tile sees a key. */
 #include "layers/layers.h"
 
 #include "kernels/block.h"
@@ -173,10 +173,10 @@ void lg_attention(const lg_compute *c, const lg_attention_args *a, void *scratch
     pack_keys(c, block, a, &b);
     pack_values(c, block, a, &b);
     for (size_t h = 0; h < a->n_group; h++)
-        for (size_t query = 0; query < a->T; query += QUERIES) {
+        for (size_t query = a->first; query < a->T; query += QUERIES) {
             const size_t n = least(QUERIES, a->T - query);
-            const float *q = a->q + query * a->q_stride + h * a->head_dim;
-            float *out = a->out + query * a->out_stride + h * a->head_dim;
+            const float *q = a->q + (query - a->first) * a->q_stride + h * a->head_dim;
+            float *out = a->out + (query - a->first) * a->out_stride + h * a->head_dim;
             for (size_t i = 0; i < n; i++) {
                 prefetch_row(q, a->q_stride, i, a->T - query, a->head_dim);
                 pack_row(c, block, &b, q + i * a->q_stride, a->head_dim, b.queries + i * b.depth);

@@ -36,14 +36,16 @@ void lg_short_conv(const lg_compute *c, float *y, size_t y_stride, const float *
 
 /* attention.c: softmax(q k^T * scale, causal, last WINDOW keys including the own one; 0: all) v, for the
    query heads that share one key/value head, over one row of T tokens. No T x T matrix: key blocks at fixed
-   places, softmax in f32 kept online. Products in the context's precision. */
+   places, softmax in f32 kept online. Products in the context's precision. The queries may be those of the
+   last tokens only, with the same results as among all. */
 typedef struct lg_attention_args {
-    const float *q; /* [T, q_stride], the group's heads side by side: [n_group, head_dim] */
+    const float *q; /* [T - first, q_stride], the group's heads side by side: [n_group, head_dim] */
     const float *k; /* [T, kv_stride], this head's head_dim channels */
     const float *v;
-    float *out; /* [T, out_stride], like q; may be q itself */
+    float *out; /* [T - first, out_stride], like q; may be q itself */
     size_t q_stride, kv_stride, out_stride;
     size_t T, n_group, head_dim, window;
+    size_t first; /* the token of the first query */
     float scale;
 } lg_attention_args;
 size_t lg_attention_scratch(const lg_compute *c, size_t T, size_t n_group,

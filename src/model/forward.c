@@ -116,7 +116,8 @@ static lg_status project_delta(lg_session *s, lg_tile_room *room, size_t tile, c
 
 /* ---- mixing ---- */
 
-/* One row and the query heads of one key/value head. */
+/* One row and the query heads of one key/value head. A branch sees the keys and values of the row and its
+   own, so these come behind the row's in turn; the branch laid first has them there. */
 static lg_status attend(lg_session *s, lg_tile_room *room, size_t item, const void *context,
                         lg_error *error) {
     (void)error;
@@ -127,63 +128,108 @@ static lg_status attend(lg_session *s, lg_tile_room *room, size_t item, const vo
     size_t width = w->layout->width;
     float *mix = s->mix + row->start * width;
     float *q = mix + w->layout->q + head * group * hd;
-    lg_attention(s->compute,
-                 &(lg_attention_args){
-                     .q = q,
-                     .k = mix + w->layout->k + head * hd,
-                     .v = mix + w->layout->v + head * hd,
-                     .out = q,
-                     .q_stride = width,
-                     .kv_stride = width,
-                     .out_stride = width,
-                     .T = row->T,
-                     .n_group = group,
-                     .head_dim = hd,
-                     .window = w->layer->window,
-                     .scale = (float)(1 / sqrt((double)hd)),
-                 },
-                 room->mixing);
+    float *k = mix + w->layout->k + head * hd, *v = mix + w->layout->v + head * hd;
+    lg_attention_args a = {
+        .q = q,
+        .k = k,
+        .v = v,
+        .out = q,
+        .q_stride = width,
+        .kv_stride = width,
+        .out_stride = width,
+        .T = row->T,
+        .n_group = group,
+        .head_dim = hd,
+        .window = w->layer->window,
+        .scale = (float)(1 / sqrt((double)hd)),
+    };
+    lg_attention(s->compute, &a, room->mixing);
+    a.first = row->T;
+    for (size_t b = 0, at = row->T; b < row->n_branches; b++) {
+        size_t n = row->branches[b].n - 1;
+        if (!n) continue; /* its one target is the row's last position */
+        for (size_t t = 0; at > row->T && t < n; t++) {
+            memcpy(k + (row->T + t) * width, k + (at + t) * width, hd * sizeof *k);
+            memcpy(v + (row->T + t) * width, v + (at + t) * width, hd * sizeof *v);
+        }
+        a.q = a.out = q + at * width;
+        a.T = row->T + n;
+        lg_attention(s->compute, &a, room->mixing);
+        at += n;
+    }
     return LG_OK;
 }
 
-/* One row and the value heads of one key head: convolutions, gates, delta rule. */
+/* The short convolution of D channels of a row and its branches, in place. A branch's first tokens also meet
+   the row's last ones, which must not have been convolved yet: branches come first. */
+static void convolve(const lg_session *s, lg_tile_room *room, const lg_packed_row *row, float *x,
+                     const float *w, size_t d) {
+    const size_t K = s->model->spec.conv_size, width = s->layout[LG_DELTA].width;
+    const size_t before = row->T < K - 1 ? row->T : K - 1;
+    for (size_t b = 0, at = row->T; b < row->n_branches; b++) {
+        const size_t n = row->branches[b].n - 1, joint = n < K - 1 ? n : K - 1;
+        if (!n) continue;
+        for (size_t t = 0; t < before + joint; t++) {
+            size_t from = t < before ? row->T - before + t : at + t - before;
+            memcpy(room->joint + t * d, x + from * width, d * sizeof *x);
+        }
+        lg_short_conv(s->compute, room->joint, d, room->joint, d, w, K, before + joint, d);
+        lg_short_conv(s->compute, x + at * width, width, x + at * width, width, w, K, n, d);
+        for (size_t t = 0; t < joint; t++)
+            memcpy(x + (at + t) * width, room->joint + (before + t) * d, d * sizeof *x);
+        at += n;
+    }
+    lg_short_conv(s->compute, x, width, x, width, w, K, row->T, d);
+}
+
+/* One row and the value heads of one key head: convolutions, gates, delta rule. Branches go on from the
+   row's last state. */
 static lg_status delta(lg_session *s, lg_tile_room *room, size_t item, const void *context, lg_error *error) {
     (void)error;
     const layer_work *w = context;
     const lg_spec *spec = &s->model->spec;
     const lg_mix_layout *at = w->layout;
     const lg_packed_row *row = &s->rows[item / spec->n_key_heads];
-    size_t head = item % spec->n_key_heads, group = spec->n_value_heads / spec->n_key_heads, T = row->T;
+    size_t head = item % spec->n_key_heads, group = spec->n_value_heads / spec->n_key_heads;
     size_t dk = spec->key_dim, dv = spec->value_dim, K = spec->conv_size, width = at->width;
     size_t keys = spec->n_key_heads * dk;
     float *mix = s->mix + row->start * width, *q = mix + at->q + head * dk, *k = mix + at->k + head * dk;
     const float *conv = w->vectors[LG_CONV];
-    lg_short_conv(s->compute, q, width, q, width, conv + head * dk * K, K, T, dk);
-    lg_short_conv(s->compute, k, width, k, width, conv + (keys + head * dk) * K, K, T, dk);
-    lg_l2norm(s->compute, q, width, T, 1, dk);
-    lg_l2norm(s->compute, k, width, T, 1, dk);
+    convolve(s, room, row, q, conv + head * dk * K, dk);
+    convolve(s, room, row, k, conv + (keys + head * dk) * K, dk);
+    lg_l2norm(s->compute, q, width, row->inputs, 1, dk);
+    lg_l2norm(s->compute, k, width, row->inputs, 1, dk);
     for (size_t h = head * group; h < (head + 1) * group; h++) {
         float *v = mix + at->v + h * dv, *a = mix + at->a + h, *b = mix + at->b + h;
-        lg_short_conv(s->compute, v, width, v, width, conv + (2 * keys + h * dv) * K, K, T, dv);
+        convolve(s, room, row, v, conv + (2 * keys + h * dv) * K, dv);
         lg_delta_gates(s->compute, a, b, w->vectors[LG_A_LOG] + h, w->vectors[LG_DT_BIAS] + h, spec->doubled,
-                       T, 1, width);
-        lg_delta_rule(s->compute,
-                      &(lg_delta_args){
-                          .q = q,
-                          .k = k,
-                          .v = v,
-                          .g = a,
-                          .beta = b,
-                          .out = v,
-                          .qk_stride = width,
-                          .v_stride = width,
-                          .gate_stride = width,
-                          .out_stride = width,
-                          .T = T,
-                          .dk = dk,
-                          .dv = dv,
-                      },
-                      room->mixing);
+                       row->inputs, 1, width);
+        lg_delta_args args = {
+            .q = q,
+            .k = k,
+            .v = v,
+            .g = a,
+            .beta = b,
+            .out = v,
+            .final = row->inputs > row->T ? room->state : NULL,
+            .qk_stride = width,
+            .v_stride = width,
+            .gate_stride = width,
+            .out_stride = width,
+            .T = row->T,
+            .dk = dk,
+            .dv = dv,
+        };
+        lg_delta_rule(s->compute, &args, room->mixing);
+        args.initial = args.final;
+        args.final = NULL;
+        for (size_t i = 0, t = row->T; i < row->n_branches; i++) {
+            args.q = q + t * width, args.k = k + t * width, args.v = args.out = v + t * width;
+            args.g = a + t * width, args.beta = b + t * width;
+            args.T = row->branches[i].n - 1;
+            if (args.T) lg_delta_rule(s->compute, &args, room->mixing);
+            t += args.T;
+        }
     }
     return LG_OK;
 }
@@ -258,37 +304,81 @@ static lg_status run_layer(lg_session *s, size_t index, lg_error *error) {
 
 static int longest_first(const void *a, const void *b) {
     const lg_packed_row *p = a, *q = b;
-    if (p->T != q->T) return p->T > q->T ? -1 : 1;
+    if (p->inputs != q->inputs) return p->inputs > q->inputs ? -1 : 1;
     return p->start < q->start ? -1 : 1;
+}
+
+size_t lg_row_inputs(const lg_row *row) {
+    size_t inputs = row->n_branches ? row->n : row->n ? row->n - 1 : 0;
+    for (size_t b = 0; b < row->n_branches; b++) inputs += row->branches[b].n - 1;
+    return inputs;
+}
+
+size_t lg_row_targets(const lg_row *row) {
+    size_t targets = row->n > row->first ? row->n - row->first : 0;
+    for (size_t b = 0; b < row->n_branches; b++) targets += row->branches[b].n;
+    return targets;
+}
+
+static lg_status check_ids(const lg_session *s, const uint32_t *y, size_t n, lg_error *error) {
+    size_t vocabulary = s->model->spec.vocab_size;
+    for (size_t i = 0; i < n; i++)
+        if (y[i] >= vocabulary)
+            return lg_fail(error, LG_BAD_INPUT, "token id %u is outside the vocabulary of %s, which has %zu",
+                           y[i], s->model->info.path, vocabulary);
+    return LG_OK;
+}
+
+/* Places the inputs Y [n], the first of them at POSITION of its row. */
+static void put_inputs(lg_session *s, const uint32_t *y, size_t n, size_t position) {
+    if (n) memcpy(s->ids + s->n_tokens, y, n * sizeof *s->ids);
+    for (size_t t = 0; t < n; t++) s->position[s->n_tokens + t] = (uint32_t)(position + t);
+    s->n_tokens += n;
+}
+
+static void put_target(lg_session *s, size_t token, uint32_t target) {
+    s->scored[s->n_scored] = (uint32_t)token;
+    s->targets[s->n_scored++] = target;
+}
+
+static lg_status check_row(const lg_session *s, const lg_row *row, size_t r, lg_error *error) {
+    size_t longest = 0, inputs = lg_row_inputs(row), targets = lg_row_targets(row);
+    for (size_t b = 0; b < row->n_branches; b++) {
+        if (!row->branches[b].n)
+            return lg_fail(error, LG_USAGE, "branch %zu of row %zu has no elements", b, r);
+        if (row->branches[b].n - 1 > longest) longest = row->branches[b].n - 1;
+    }
+    size_t deepest = (row->n_branches ? row->n : row->n - 1) + longest;
+    if (deepest > s->longest_row || inputs > s->max_tokens - s->n_tokens ||
+        targets > s->max_tokens - s->n_scored)
+        return lg_fail(error, LG_USAGE, "a batch of more than %zu tokens or a row of more than %zu",
+                       s->max_tokens, s->longest_row);
+    if (row->first < 1 || row->first > row->n)
+        return lg_fail(error, LG_USAGE, "row %zu is scored from element %zu of %zu", r, row->first, row->n);
+    lg_status status = check_ids(s, row->y, row->n, error);
+    for (size_t b = 0; b < row->n_branches && !status; b++)
+        status = check_ids(s, row->branches[b].y, row->branches[b].n, error);
+    return status;
 }
 
 /* Checks the rows and lays their inputs side by side. */
 static lg_status pack(lg_session *s, const lg_row *rows, size_t n_rows, lg_error *error) {
-    size_t vocabulary = s->model->spec.vocab_size;
     s->n_rows = s->n_tokens = s->n_scored = 0;
     for (size_t r = 0; r < n_rows; r++) {
         const lg_row *row = &rows[r];
-        if (row->n < 2) continue; /* nothing to predict */
-        size_t T = row->n - 1;
-        if (T > s->longest_row || T > s->max_tokens - s->n_tokens)
-            return lg_fail(error, LG_USAGE, "a batch of more than %zu tokens or a row of more than %zu",
-                           s->max_tokens, s->longest_row);
-        if (row->first < 1 || row->first > row->n)
-            return lg_fail(error, LG_USAGE, "row %zu is scored from element %zu of %zu", r, row->first,
-                           row->n);
-        for (size_t i = 0; i < row->n; i++)
-            if (row->y[i] >= vocabulary)
-                return lg_fail(error, LG_BAD_INPUT,
-                               "token id %u is outside the vocabulary of %s, which has %zu", row->y[i],
-                               s->model->info.path, vocabulary);
-        memcpy(s->ids + s->n_tokens, row->y, T * sizeof *s->ids);
-        for (size_t t = 0; t < T; t++) s->position[s->n_tokens + t] = (uint32_t)t;
-        for (size_t i = row->first; i < row->n; i++) {
-            s->scored[s->n_scored] = (uint32_t)(s->n_tokens + i - 1);
-            s->targets[s->n_scored++] = row->y[i];
+        if (row->n < 2 && !(row->n && row->n_branches)) continue; /* nothing to predict */
+        lg_status status = check_row(s, row, r, error);
+        if (status) return status;
+        size_t start = s->n_tokens, T = row->n_branches ? row->n : row->n - 1;
+        put_inputs(s, row->y, T, 0);
+        for (size_t i = row->first; i < row->n; i++) put_target(s, start + i - 1, row->y[i]);
+        for (size_t b = 0; b < row->n_branches; b++) {
+            const lg_branch *branch = &row->branches[b];
+            put_target(s, start + T - 1, branch->y[0]);
+            for (size_t i = 1; i < branch->n; i++) put_target(s, s->n_tokens + i - 1, branch->y[i]);
+            put_inputs(s, branch->y, branch->n - 1, T);
         }
-        s->rows[s->n_rows++] = (lg_packed_row){s->n_tokens, T, r};
-        s->n_tokens += T;
+        s->rows[s->n_rows++] = (lg_packed_row){start, T, s->n_tokens - start, row->branches, row->n_branches};
     }
     /* the longest rows first, so that no thread begins one at the end */
     qsort(s->rows, s->n_rows, sizeof *s->rows, longest_first);

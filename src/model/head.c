@@ -99,24 +99,34 @@ static lg_status for_blocks(lg_session *s, bool targets, unsigned columns, const
     return status;
 }
 
+/* The loss of STATE into *NLL. */
+static lg_status finite_loss(const lg_session *s, const lg_softmax_state *state, uint32_t target, float *nll,
+                             lg_error *error) {
+    *nll = (float)lg_softmax_nll(state);
+    if (isfinite(*nll)) return LG_OK;
+    return lg_fail(error, LG_BAD_INPUT,
+                   "%s gives no finite loss for token %u: its weights hold infinities or NaN, or overflow",
+                   s->model->info.path, target);
+}
+
 /* Each row's results out of its states, which stand in the order of the caller's rows. */
 static lg_status deliver(const lg_session *s, const lg_row *rows, size_t n_rows, unsigned columns,
                          lg_error *error) {
     const lg_softmax_state *state = s->states;
+    lg_status status = LG_OK;
     for (size_t r = 0; r < n_rows; r++) {
         const lg_row *row = &rows[r];
         for (size_t i = row->first; row->n >= 2 && i < row->n; i++, state++) {
             size_t k = i - row->first;
-            row->nll[k] = (float)lg_softmax_nll(state);
-            if (!isfinite(row->nll[k]))
-                return lg_fail(
-                    error, LG_BAD_INPUT,
-                    "%s gives no finite loss for token %u: its weights hold infinities or NaN, or overflow",
-                    s->model->info.path, row->y[i]);
+            if ((status = finite_loss(s, state, row->y[i], &row->nll[k], error))) return status;
             if (columns & LG_COLUMN_ENTROPY) row->entropy[k] = (float)lg_softmax_entropy(state);
             if (columns & LG_COLUMN_RANK) row->rank[k] = state->rank;
             if (columns & LG_COLUMN_TOP1) row->top1[k] = state->top1;
         }
+        for (size_t b = 0; row->n && b < row->n_branches; b++)
+            for (size_t i = 0; i < row->branches[b].n; i++, state++)
+                if ((status = finite_loss(s, state, row->branches[b].y[i], &row->branches[b].nll[i], error)))
+                    return status;
     }
     return LG_OK;
 }

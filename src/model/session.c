@@ -245,6 +245,10 @@ static lg_status create_tile_rooms(lg_session *s, lg_error *error) {
         total += lg_round_up(tile[i], 64);
     }
     size_t logits = at[1] + LG_TILE * s->head_rows * sizeof(float);
+    const size_t state = lg_round_up(mixing, 64);
+    const size_t joint = state + lg_round_up(spec->key_dim * spec->value_dim * sizeof(float), 64);
+    if (uses(spec, LG_DELTA))
+        mixing = joint + 2 * (spec->conv_size - 1) * larger(spec->key_dim, spec->value_dim) * sizeof(float);
     size_t product = lg_round_up(larger(larger(total, mixing), logits), 64);
     total = product + lg_round_up(product_scratch(s), 64);
 
@@ -262,6 +266,8 @@ static lg_status create_tile_rooms(lg_session *s, lg_error *error) {
             .operand_ff = block + at[5],
             .logits = (float *)(void *)(block + at[1]), /* beside the operand, over the rest */
             .mixing = block,
+            .state = (float *)(void *)(block + state),
+            .joint = (float *)(void *)(block + joint),
             .product = block + product,
             .block = block,
         };

@@ -23,13 +23,17 @@ typedef struct lg_tile_room {
     void *operand_ff; /* [d_ff] */
     float *logits;    /* [head_rows] */
     void *mixing;     /* attention or delta rule */
+    float *state;     /* [key_dim, value_dim]: the delta rule's, where branches begin */
+    float *joint;     /* [2 (conv_size - 1), the wider of key_dim and value_dim] */
     void *product;    /* of lg_linear_tile */
     void *block;      /* owns them */
 } lg_tile_room;
 
 /* One row of the batch being computed. */
 typedef struct lg_packed_row {
-    size_t start, T, row; /* first token, inputs, index in the caller's array */
+    size_t start, T, inputs;   /* first token; inputs of the row itself, and with those of its branches */
+    const lg_branch *branches; /* [n_branches], the caller's */
+    size_t n_branches;
 } lg_packed_row;
 
 struct lg_session {

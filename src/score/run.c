@@ -238,9 +238,13 @@ static bool batch_lay_out(batch *b, const job *j) {
                 values += window->n - window->first;
             }
         lg_window_elements(&j->settings->windows, j->data, window, y, j->position);
-        b->rows[r] = (lg_row){
-            y,         window->n, window->first, (float *)(void *)column[0], (float *)(void *)column[1],
-            column[2], column[3]};
+        b->rows[r] = (lg_row){.y = y,
+                              .n = window->n,
+                              .first = window->first,
+                              .nll = (float *)(void *)column[0],
+                              .entropy = (float *)(void *)column[1],
+                              .rank = column[2],
+                              .top1 = column[3]};
         y += window->n;
     }
     return true;

@@ -31,7 +31,13 @@ static void make_rows(size_t vocabulary) {
 }
 
 static lg_row row_of(size_t r, results *out) {
-    return (lg_row){tokens[r], length[r], first[r], out->nll[r], out->entropy[r], out->rank[r], out->top1[r]};
+    return (lg_row){.y = tokens[r],
+                    .n = length[r],
+                    .first = first[r],
+                    .nll = out->nll[r],
+                    .entropy = out->entropy[r],
+                    .rank = out->rank[r],
+                    .top1 = out->top1[r]};
 }
 
 static lg_session *session_of(const lg_model *model, lg_precision precision, unsigned threads, size_t batch,
