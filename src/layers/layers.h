@@ -45,8 +45,8 @@ typedef struct lg_attention_args {
     float *out; /* [T - first, out_stride], like q; may be q itself */
     size_t q_stride, kv_stride, out_stride;
     size_t T, n_group, head_dim, window;
-    size_t first; /* the token of the first query */
     float scale;
+    size_t first; /* the token of the first query; 0: all of them */
 } lg_attention_args;
 size_t lg_attention_scratch(const lg_compute *c, size_t T, size_t n_group,
                             size_t head_dim); /* bytes, per thread */

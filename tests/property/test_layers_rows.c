@@ -27,19 +27,21 @@ typedef struct attention_inputs {
     float *q, *k, *v;
 } attention_inputs;
 
-/* The first T tokens into OUT [T, n_group * head_dim], from copies with other strides and offsets. */
-static void attend(const lg_compute *c, const attention_inputs *x, size_t T, size_t gap, size_t offset,
-                   float *out) {
+/* The first T tokens, from token FIRST on, into OUT [T - first, n_group * head_dim], from copies with other
+   strides and offsets. */
+static void attend(const lg_compute *c, const attention_inputs *x, size_t T, size_t first, size_t gap,
+                   size_t offset, float *out) {
     const size_t n = x->n_group * x->head_dim, d = x->head_dim;
-    float *q = spread(x->q, T, n, n, n + gap, offset), *k = spread(x->k, T, d, d, d + gap, offset);
+    float *q = spread(x->q + first * n, T - first, n, n, n + gap, offset);
+    float *k = spread(x->k, T, d, d, d + gap, offset);
     float *v = spread(x->v, T, d, d, d + gap, offset);
-    const lg_attention_args a = {q + offset, k + offset, v + offset, q + offset, n + gap,   d + gap,
-                                 n + gap,    T,          x->n_group, d,          x->window, 0.3f};
+    const lg_attention_args a = {q + offset, k + offset, v + offset, q + offset, n + gap, d + gap, n + gap,
+                                 T,          x->n_group, d,          x->window,  0.3f,    first};
     const size_t bytes = lg_attention_scratch(c, T, x->n_group, d);
     void *scratch = need(malloc(bytes));
     memset(scratch, (int)(offset * 85), bytes);
     lg_attention(c, &a, scratch);
-    for (size_t t = 0; t < T; t++) memcpy(out + t * n, a.q + t * (n + gap), n * sizeof *out);
+    for (size_t t = 0; t < T - first; t++) memcpy(out + t * n, a.q + t * (n + gap), n * sizeof *out);
     free(q), free(k), free(v), free(scratch);
 }
 
@@ -54,11 +56,15 @@ static void attention_prefixes(const lg_compute *c, size_t T, size_t n_group, si
                           mixers_random(T * head_dim, 1),
                           mixers_random(T * head_dim, 1)};
     float *whole = need(malloc(T * n * sizeof *whole)), *part = need(malloc(T * n * sizeof *part));
-    attend(c, &x, T, 0, 0, whole);
+    attend(c, &x, T, 0, 0, 0, whole);
     for (size_t t = 1; t <= T; t += t < 20 || T - t < 3 ? 1 : t % 13 + 1) {
-        attend(c, &x, t, t % 3 * 5, t % 4, part);
+        attend(c, &x, t, 0, t % 3 * 5, t % 4, part);
         if (memcmp(part, whole, t * n * sizeof *part))
             fail_msg("the first %zu of %zu tokens differ: group %zu, head_dim %zu, window %zu", t, T, n_group,
+                     head_dim, window);
+        attend(c, &x, T, T - t, t % 3 * 5, t % 4, part);
+        if (memcmp(part, whole + (T - t) * n, t * n * sizeof *part))
+            fail_msg("the last %zu of %zu tokens differ: group %zu, head_dim %zu, window %zu", t, T, n_group,
                      head_dim, window);
     }
     free(x.q), free(x.k), free(x.v), free(whole), free(part);
@@ -88,13 +94,13 @@ static void attention_is_causal(void **state) {
         attention_inputs x = {
             T, 1, d, 0, mixers_random(T * d, 1), mixers_random(T * d, 1), mixers_random(T * d, 1)};
         float *before = need(malloc(T * d * sizeof *before)), *after = need(malloc(T * d * sizeof *after));
-        attend(&c, &x, T, 0, 0, before);
+        attend(&c, &x, T, 0, 0, 0, before);
         for (size_t t = T - 1; t > 0; t -= t > 30 ? 11 : 1) {
             for (size_t i = t * d; i < (t + 1) * d; i++) {
                 x.k[i] = 1e9f;
                 x.v[i] = -1e30f;
             }
-            attend(&c, &x, T, 0, 0, after);
+            attend(&c, &x, T, 0, 0, 0, after);
             assert_memory_equal(before, after, t * d * sizeof *before);
         }
         free(x.q), free(x.k), free(x.v), free(before), free(after);

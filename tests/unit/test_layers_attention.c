@@ -25,8 +25,8 @@ static difference run(const lg_compute *c, const setting *s) {
     const size_t q_stride = s->n_group * s->head_dim + s->gap, kv_stride = s->head_dim + s->gap;
     float *q = mixers_random(s->T * q_stride, s->spread), *k = mixers_random(s->T * kv_stride, s->spread);
     float *v = mixers_random(s->T * kv_stride, 1), *out = s->in_place ? q : mixers_random(s->T * q_stride, 1);
-    lg_attention_args a = {q,        k,    v,          out,         q_stride,  kv_stride,
-                           q_stride, s->T, s->n_group, s->head_dim, s->window, 0};
+    lg_attention_args a = {q,    k,          v,           out,       q_stride, kv_stride, q_stride,
+                           s->T, s->n_group, s->head_dim, s->window, 0,        0};
     a.scale = (float)(1 / sqrt((double)s->head_dim));
     const size_t n = s->n_group * s->head_dim;
     double *wanted = malloc(s->T * n * sizeof *wanted);
@@ -129,7 +129,7 @@ static void equal_scores_average(void **state) {
                 k[i] = 64 * (float)sign; /* 2^16 a score */
                 v[i] = (float)(i / D);
             }
-            const lg_attention_args a = {q, k, v, q, D, D, D, T, 1, D, 0, 0.25f};
+            const lg_attention_args a = {q, k, v, q, D, D, D, T, 1, D, 0, 0.25f, 0};
             void *scratch = malloc(lg_attention_scratch(&c, T, 1, D));
             assert_non_null(scratch);
             lg_attention(&c, &a, scratch);
@@ -151,7 +151,7 @@ static void nan_stays_nan(void **state) {
             float *out = mixers_random(T * D, 1);
             static const uint32_t bits = 0x7fffffff;
             memcpy(x[which % 3] + 100 * D + 7, &bits, sizeof bits);
-            const lg_attention_args a = {x[0], x[1], x[2], out, D, D, D, T, 1, D, 0, 0.25f};
+            const lg_attention_args a = {x[0], x[1], x[2], out, D, D, D, T, 1, D, 0, 0.25f, 0};
             void *scratch = malloc(lg_attention_scratch(&c, T, 1, D));
             assert_non_null(scratch);
             lg_attention(&c, &a, scratch);
