@@ -85,9 +85,10 @@ typedef struct lg_probe_options {
     /* Items may have so many tokens, longest choice included; 0: no limit. Distances whose items would have
        more are left out, and the monitor is told. */
     size_t max_tokens;
-    /* Discourse: characters, as many places and objects; updates of what is asked for before the distance
-       begins; 0: 4 and 3. */
-    size_t entities, updates;
+    /* Discourse: ENTITIES characters, as many places and as many objects (0: 4); what is asked for changes up
+       to UPDATES times (0: 3) before the distance begins, and DISTRACTORS others of its type change after
+       that (0: 1). */
+    size_t entities, updates, distractors;
 } lg_probe_options;
 
 #define LG_PROBE_OPTIONS_INIT                                                                                \
@@ -98,6 +99,20 @@ typedef struct lg_probe_options {
 LG_API lg_status lg_probe_generate(const lg_probe_options *options, const lg_tokenizer *tokenizer,
                                    const lg_monitor *monitor, lg_probe_items **items, lg_error *error);
 
+/* ---- word problems to train on (docs/formats/word-problem.md) ---- */
+
+typedef struct lg_probe_training_options {
+    const char *groups;      /* as above; NULL: A5,S5,A4xZ5,Z60 */
+    const uint64_t *lengths; /* [n_lengths] of the sequences, 2 … 4096; none: 2, 4, 8 … 512 */
+    size_t n_lengths;
+    size_t count; /* sequences per group and length; 0: 1000 */
+    uint64_t seed;
+} lg_probe_training_options;
+
+/* Writes JSONL, a sequence of elements a line with the running product at each position. */
+LG_API lg_status lg_probe_write_training(const lg_probe_training_options *options, const char *path,
+                                         lg_error *error);
+
 /* ---- what models give the choices ---- */
 
 /* Why an item has no log-probabilities under a model. */
@@ -106,6 +121,7 @@ typedef enum lg_probe_outcome {
     LG_PROBE_STRADDLES, /* a token crosses the boundary between prompt and choice */
     LG_PROBE_TOO_LONG,  /* longer than the model's context */
     LG_PROBE_NOT_MEANT, /* made for another tokenizer */
+    LG_PROBE_MISSING,   /* a file of log-probabilities has no line for it, or one that does not say why */
 } lg_probe_outcome;
 
 /* What one model gives the choices: [sum of n_choices], item after item. */

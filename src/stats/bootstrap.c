@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "stats/cluster.h"
-#include "stats/philox.h"
+#include "base/philox.h"
 
 enum { LANES = 8 };
 

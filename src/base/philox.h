@@ -1,7 +1,7 @@
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): random numbers as a function of a counter and a key, so
    that any thread can draw any of them, in any order. */
-#ifndef LG_STATS_PHILOX_H
-#define LG_STATS_PHILOX_H
+#ifndef LG_BASE_PHILOX_H
+#define LG_BASE_PHILOX_H
 
 #include <stdint.h>
 
