@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "lossgap/gap.h"
 #include "stats/cluster.h"
-#include "stats/philox.h"
+#include "base/philox.h"
 
 enum { DOCUMENTS = 12, TOKENS = 134 };
 

@@ -7,7 +7,7 @@
 #include "lossgap/gap.h"
 #include "lossgap/report.h"
 #include "stats/cluster.h"
-#include "stats/philox.h"
+#include "base/philox.h"
 
 enum { DOCS = 90, MOST = 90 * 120, TAGS = 9, REPLICATES = 203 };
 
