@@ -4,6 +4,7 @@
 #define LOSSGAP_REPORT_H
 
 #include "lossgap/base.h"
+#include "lossgap/filter.h"
 #include "lossgap/gap.h"
 #include "lossgap/tag.h"
 #include "lossgap/regress.h"
@@ -39,6 +40,18 @@ LG_API lg_status lg_tag_document_table(const lg_tag_view *view, const lg_dataset
                                        bool color, char **text, size_t *length, lg_error *error);
 LG_API lg_status lg_tag_document_json(const lg_tag_view *view, const lg_dataset *data, size_t doc,
                                       char **text, size_t *length, lg_error *error);
+/* Filters: how many tokens each holds, of how many it cannot be told, what `state` chose, what was left out.
+ */
+LG_API lg_status lg_filters_table(const lg_filters *filters, const lg_table_style *style, char **text,
+                                  size_t *length, lg_error *error);
+LG_API lg_status lg_filters_json(const lg_filters *filters, char **text, size_t *length, lg_error *error);
+/* LOSSES [n_scores, n filters] of lg_filtered_losses; SCORES [n_scores] name the models. */
+LG_API lg_status lg_filtered_table(const lg_filters *filters, const lg_scores *scores, size_t n_scores,
+                                   const lg_filtered_loss *losses, const lg_table_style *style, char **text,
+                                   size_t *length, lg_error *error);
+LG_API lg_status lg_filtered_json(const lg_filters *filters, const lg_scores *scores, size_t n_scores,
+                                  const lg_filtered_loss *losses, char **text, size_t *length,
+                                  lg_error *error);
 /* docs/formats/regress.md; CSV holds the coefficients. */
 LG_API lg_status lg_regress_json(const lg_regress *regress, char **text, size_t *length, lg_error *error);
 LG_API lg_status lg_regress_csv(const lg_regress *regress, char **text, size_t *length, lg_error *error);

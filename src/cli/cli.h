@@ -116,6 +116,7 @@ lg_status cli_say_scores(cli *c, const char *path, const struct lg_dataset *data
 /* The commands, one file each. */
 int cmd_compare(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_filter(int argc, char **argv);
 int cmd_frequency(int argc, char **argv);
 int cmd_gap(int argc, char **argv);
 int cmd_import(int argc, char **argv);

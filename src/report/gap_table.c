@@ -70,17 +70,6 @@ static lg_ink ink_of(const lg_gap_row *row) {
     return !is_clear(row) ? LG_INK_PLAIN : row->gap > 0 ? LG_INK_GOOD : LG_INK_BAD;
 }
 
-static void put_count(lg_grid *grid, uint64_t value) {
-    char digits[32], text[48];
-    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
-    for (int i = 0; i < n; i++) {
-        if (i && (n - i) % 3 == 0) text[at++] = ',';
-        text[at++] = digits[i];
-    }
-    text[at] = '\0';
-    lg_grid_put(grid, LG_INK_PLAIN, text);
-}
-
 static void put_double(lg_grid *grid, const char *format, double value) {
     if (isnan(value)) {
         lg_grid_put(grid, LG_INK_PLAIN, "-");
@@ -100,8 +89,8 @@ static void put_gap(lg_grid *grid, const lg_gap_row *row) {
 }
 
 static void put_numbers(lg_grid *grid, const lg_gap_row *row, bool bytes) {
-    put_count(grid, row->tokens);
-    put_count(grid, row->documents);
+    lg_grid_count(grid, row->tokens);
+    lg_grid_count(grid, row->documents);
     put_double(grid, "%.4f", row->loss_a);
     put_double(grid, "%.4f", row->loss_b);
     put_gap(grid, row);
@@ -306,10 +295,10 @@ static void print_contrasts(const view *v) {
         bool clear = row->low > 0 || row->high < 0;
         lg_ink ink = !clear ? LG_INK_PLAIN : row->estimate > 0 ? LG_INK_GOOD : LG_INK_BAD;
         for (size_t b = 0; b < n_by; b++) lg_grid_put(&grid, LG_INK_PLAIN, row->level[b]);
-        put_count(&grid, row->tokens);
-        put_count(&grid, row->documents);
+        lg_grid_count(&grid, row->tokens);
+        lg_grid_count(&grid, row->documents);
         if (row->slope) {
-            put_count(&grid, row->levels);
+            lg_grid_count(&grid, row->levels);
         } else {
             put_double(&grid, "%+.4f", row->first);
             put_double(&grid, "%+.4f", row->second);
@@ -351,7 +340,7 @@ static bool print_rows(const view *v, size_t column, size_t n, bool bytes, const
     for (size_t i = 0; i < n; i++) {
         lg_grid_put(&grid, LG_INK_PLAIN, v->rows[i]->level[column]);
         put_numbers(&grid, v->rows[i], bytes);
-        if (types) put_count(&grid, v->rows[i]->vocabulary);
+        if (types) lg_grid_count(&grid, v->rows[i]->vocabulary);
         if (c) put_crossed(v, c, &grid, v->rows[i]);
         lg_grid_end_row(&grid);
     }
@@ -383,7 +372,7 @@ static void print_crossing(const view *v, size_t n, const crossing *c) {
 /* "1,234 tokens" */
 static void put_counted(lg_text *out, uint64_t n, const char *what) {
     lg_grid count = {.n_columns = 1};
-    put_count(&count, n);
+    lg_grid_count(&count, n);
     if (count.count) lg_text_printf(out, "%s %s%s", count.cells[0].text, what, n == 1 ? "" : "s");
     out->failed |= count.failed;
     lg_grid_free(&count);

@@ -44,6 +44,17 @@ void lg_grid_printf(lg_grid *grid, lg_ink ink, const char *format, ...) {
     lg_grid_put(grid, ink, text);
 }
 
+void lg_grid_count(lg_grid *grid, uint64_t value) {
+    char digits[32], text[48];
+    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0) text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = '\0';
+    lg_grid_put(grid, LG_INK_PLAIN, text);
+}
+
 void lg_grid_end_row(lg_grid *grid) {
     if (!grid->column) lg_grid_put(grid, LG_INK_PLAIN, "");
     while (grid->column < grid->n_columns && !grid->failed) lg_grid_put(grid, LG_INK_PLAIN, "");

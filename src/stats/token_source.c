@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "stats/columns.h"
 
@@ -24,6 +25,8 @@ typedef enum rule {
     DIFFICULTY,
     RANK,
     TOP1,
+    HALF,
+    FIRST_LOSS,
     N_RULES
 } rule;
 
@@ -41,6 +44,8 @@ struct lg_token_source {
     lg_group_column by_document[N_BY_DOCUMENT]; /* domain, kind, document; opened when named */
     const uint64_t *word_begin, *word_end;      /* [n_words] NULL: not opened */
     size_t n_words;
+    const uint8_t *half;            /* [n_docs] NULL: not opened */
+    const uint32_t *first_distance; /* [n_tokens] `first_distance_5`; NULL: not opened */
 };
 
 static const char *const by_document_names[N_BY_DOCUMENT] = {"domain", "kind", "document"};
@@ -64,6 +69,12 @@ static const lg_tensor *tag_column(const lg_token_source *s, const char *name) {
     return t && is_token_column(s, t) ? t : NULL;
 }
 
+/* The tags' `first_distance_5`; NULL: there is none. */
+static const lg_tensor *first_distances(const lg_token_source *s) {
+    const lg_tensor *t = tag_column(s, "first_distance_5");
+    return t && t->dtype == LG_U32 ? t : NULL;
+}
+
 static bool has_words(const lg_token_source *s) {
     return s->tags && s->data->has_text && lg_table_find(s->tags, "word.begin");
 }
@@ -77,6 +88,7 @@ static bool model_has(const lg_token_source *s, const char *name, size_t model, 
     if (strcmp(name, "entropy") == 0) return scores->entropy;
     if (strcmp(name, "rank") == 0) return scores->rank;
     if (strcmp(name, "top1") == 0) return scores->top1;
+    if (strcmp(name, "first_loss") == 0) return first_distances(s);
     *known = false;
     return false;
 }
@@ -99,7 +111,7 @@ static const char *list_name(const void *context, size_t i) {
 /* All names, those of tags first. */
 static lg_status collect_names(lg_token_source *s, lg_error *error) {
     static const char *const own[] = {"domain", "kind", "document", "doc"};
-    static const char *const of_models[] = {"loss", "nll", "entropy", "rank", "top1"};
+    static const char *const of_models[] = {"loss", "nll", "entropy", "rank", "top1", "first_loss"};
     size_t n_columns = s->tags ? lg_table_n_columns(s->tags) : 0, n = 0;
     s->names = lg_arena_alloc(&s->arena, (n_columns + 24) * sizeof *s->names);
     if (!s->names) return lg_fail_memory(error);
@@ -113,6 +125,7 @@ static lg_status collect_names(lg_token_source *s, lg_error *error) {
     if (s->n_scores) s->names[n++] = "context";
     if (!tag_column(s, "position")) s->names[n++] = "position";
     s->names[n++] = "relpos";
+    s->names[n++] = "half";
     s->names[n++] = "id";
     if (s->data->has_text) s->names[n++] = "bytes";
     if (s->data->has_text) s->names[n++] = "token";
@@ -186,6 +199,32 @@ static lg_status open_words(lg_token_source *s, lg_error *error) {
     return LG_OK;
 }
 
+uint8_t lg_half_of_document(const lg_dataset *data, size_t doc) {
+    const uint64_t *ends = data->has_text ? data->doc_text_end : data->doc_token_end;
+    size_t begin = (size_t)lg_begin_of(ends, doc), n = (size_t)ends[doc] - begin;
+    lg_hash hash = data->has_text ? lg_hash_of(data->text + begin, n)
+                                  : lg_hash_of(data->token_id + begin, n * sizeof *data->token_id);
+    return hash.low & 1;
+}
+
+static lg_status open_halves(lg_token_source *s, lg_error *error) {
+    if (s->half) return LG_OK;
+    uint8_t *half = lg_arena_alloc(&s->arena, s->data->n_docs + 1);
+    if (!half) return lg_fail_memory(error);
+    for (size_t d = 0; d < s->data->n_docs; d++) half[d] = lg_half_of_document(s->data, d);
+    s->half = half;
+    return LG_OK;
+}
+
+static lg_status open_first_distances(lg_token_source *s, lg_error *error) {
+    const void *values;
+    if (s->first_distance) return LG_OK;
+    lg_status status =
+        lg_table_column(s->tags, "first_distance_5", LG_U32, s->data->n_tokens, &values, error);
+    if (!status) s->first_distance = values;
+    return status;
+}
+
 /* NAME(MODEL), or NAME alone where that is clear. */
 static bool find_of_model(lg_token_source *s, const char *name, const char *argument,
                           lg_query_column *column) {
@@ -199,6 +238,7 @@ static bool find_of_model(lg_token_source *s, const char *name, const char *argu
     if (strcmp(name, "gap") == 0) return computed(column, LG_QUERY_NUMBER, GAP, model);
     if (strcmp(name, "rank") == 0) return computed(column, LG_QUERY_NUMBER, RANK, model);
     if (strcmp(name, "top1") == 0) return computed(column, LG_QUERY_NUMBER, TOP1, model);
+    if (strcmp(name, "first_loss") == 0) return computed(column, LG_QUERY_NUMBER, FIRST_LOSS, model);
     return as_it_lies(column, LG_F32, strcmp(name, "entropy") == 0 ? scores->entropy : scores->nll);
 }
 
@@ -220,7 +260,12 @@ static lg_status find(const void *context, const char *name, const char *argumen
                       bool *found, lg_error *error) {
     lg_token_source *s = (lg_token_source *)(uintptr_t)context;
     *found = true;
-    if (find_of_model(s, name, argument, column)) return LG_OK;
+    if (find_of_model(s, name, argument, column))
+        return strcmp(name, "first_loss") == 0 ? open_first_distances(s, error) : LG_OK;
+    if (!argument && strcmp(name, "half") == 0) {
+        computed(column, LG_QUERY_NUMBER, HALF, 0);
+        return open_halves(s, error);
+    }
     for (size_t i = 0; i < N_BY_DOCUMENT && !argument; i++)
         if (strcmp(name, by_document_names[i]) == 0) return find_by_document(s, i, column, error);
     const lg_tensor *t = argument ? NULL : tag_column(s, name);
@@ -322,7 +367,6 @@ static lg_status read_block(const void *context, size_t handle, size_t first, si
     double *numbers = out;
     uint32_t *levels = out;
     lg_string *texts = out;
-    (void)error;
     if ((rule)(handle % N_RULES) == WORD) {
         read_words(s, w, first, n, texts);
         return LG_OK;
@@ -362,6 +406,19 @@ static lg_status read_block(const void *context, size_t handle, size_t first, si
         case TOP1:
             numbers[i] =
                 s->scores[which].top1[token] == UINT32_MAX ? (double)NAN : s->scores[which].top1[token];
+            break;
+        case HALF:
+            numbers[i] = s->half[w.doc];
+            break;
+        case FIRST_LOSS:
+            if (s->first_distance[token] > token - w.begin)
+                return lg_fail(error, LG_BAD_INPUT,
+                               "%s: first_distance_5 of token %zu reaches out of its document: run `lossgap "
+                               "tag` again",
+                               lg_table_path(s->tags), token);
+            numbers[i] = s->first_distance[token]
+                             ? (double)s->scores[which].nll[token - s->first_distance[token]]
+                             : (double)NAN;
             break;
         case WORD:
         case N_RULES:

@@ -19,4 +19,8 @@ void lg_token_source_close(lg_token_source *source); /* NULL is fine */
    threads may share it. */
 const lg_query_source *lg_token_source_columns(const lg_token_source *source);
 
+/* The half, 0 or 1, that document DOC falls into: a bit of the hash of its text (already tokenised data: of
+   its ids), so that neither order nor neighbours matter and equal documents stay together. */
+uint8_t lg_half_of_document(const lg_dataset *data, size_t doc);
+
 #endif
