@@ -9,6 +9,8 @@
 #include "kernels/kernels.h"
 #include "kernels/matmul.h"
 
+static const char *const names[] = {"c", "avx2", "avx512", "avx512_bf16", "onednn"};
+
 bool lg_cpu_has(lg_isa isa) {
     if (isa <= LG_ISA_C || isa == LG_ISA_ONEDNN) return true;
 #if defined(__x86_64__)
@@ -26,6 +28,16 @@ bool lg_cpu_has(lg_isa isa) {
 
 bool lg_cpu_has_bf16(void) {
     return lg_cpu_has(LG_ISA_AVX512_BF16);
+}
+
+static lg_isa best_isa(void) {
+    lg_isa best = LG_ISA_AVX512_BF16;
+    while (!lg_cpu_has(best)) best--;
+    return best;
+}
+
+const char *lg_isa_best_name(void) {
+    return names[best_isa()];
 }
 
 /* Intel's cores do bf16 products outside tiles at half the rate of f32 ones, AMD's at twice. */
@@ -49,7 +61,6 @@ static void fill_kernels(lg_kernels *kernels, lg_isa isa) {
 
 lg_status lg_compute_create(lg_precision precision, unsigned threads, lg_isa isa, lg_compute **compute,
                             lg_error *error) {
-    static const char *const names[] = {"c", "avx2", "avx512", "avx512_bf16", "onednn"};
     *compute = NULL;
     if (precision != LG_PRECISION_F32 && precision != LG_PRECISION_BF16)
         return lg_fail(error, LG_USAGE, "products need a precision: f32 or bf16");
@@ -58,9 +69,7 @@ lg_status lg_compute_create(lg_precision precision, unsigned threads, lg_isa isa
     if (!lg_cpu_has(isa))
         return lg_fail(error, LG_USAGE,
                        "this CPU lacks the instruction set %s; leave the choice to the program", names[isa]);
-    lg_isa chosen = isa;
-    if (isa == LG_ISA_BEST || isa == LG_ISA_ONEDNN)
-        for (chosen = LG_ISA_AVX512_BF16; !lg_cpu_has(chosen);) chosen--;
+    lg_isa chosen = isa == LG_ISA_BEST || isa == LG_ISA_ONEDNN ? best_isa() : isa;
 
     lg_status status = LG_OK;
     lg_compute *c = calloc(1, sizeof *c);

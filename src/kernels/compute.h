@@ -37,6 +37,7 @@ lg_status lg_compute_create(lg_precision precision, unsigned threads, lg_isa isa
 void lg_compute_free(lg_compute *compute); /* after every weight made with it */
 bool lg_cpu_has_bf16(void);                /* bf16 products, at whatever speed */
 bool lg_cpu_has(lg_isa isa);
+const char *lg_isa_best_name(void); /* of the kernels that LG_ISA_BEST means here */
 /* Bytes of an operand of products: 2 for native bf16, else 4. */
 size_t lg_operand_size(const lg_compute *compute);
 

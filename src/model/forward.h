@@ -41,6 +41,7 @@ void lg_session_free(lg_session *session);
 size_t lg_session_max_tokens(const lg_session *session);
 lg_precision lg_session_precision(const lg_session *session);
 const char *lg_session_isa(const lg_session *session);
+const char *lg_session_best_isa(void); /* what lg_session_isa says of a session with LG_ISA_BEST */
 /* bf16 where the CPU has it and most weights are BF16, else f32. */
 lg_precision lg_model_resolve_precision(const lg_model *model, lg_precision wanted);
 

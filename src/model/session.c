@@ -355,6 +355,10 @@ const char *lg_session_isa(const lg_session *session) {
     return session->compute->kernels->name;
 }
 
+const char *lg_session_best_isa(void) {
+    return lg_isa_best_name();
+}
+
 lg_precision lg_session_precision(const lg_session *session) {
     return session->compute->precision;
 }
