@@ -110,6 +110,13 @@ lg_status cli_write_gap(const struct lg_gap *gap, const char *out, lg_error *err
 /* STEM.ENDING, for a PATH that ends in .json or .csv; otherwise PATH.ENDING. free(); NULL: no memory. */
 char *cli_beside(const char *path, const char *ending);
 
+/* probe_results.c: evaluates SCORES [N_MODELS], writes the results to FOLDER (NULL: nowhere) and prints them.
+ */
+struct lg_probe_items;
+struct lg_probe_scores;
+lg_status cli_report_probes(cli *c, const struct lg_probe_items *items, const struct lg_probe_scores *scores,
+                            size_t n_models, const char *folder, bool full);
+
 /* cmd_score.c: a line on stderr that says what the scores at PATH hold. */
 lg_status cli_say_scores(cli *c, const char *path, const struct lg_dataset *data);
 
