@@ -3,6 +3,7 @@
 #define LOSSGAP_PROBE_H
 
 #include "lossgap/base.h"
+#include "lossgap/score.h"
 #include "lossgap/tokenizer.h"
 
 /* ---- items (docs/formats/probe-items.md) ---- */
@@ -131,5 +132,44 @@ typedef struct lg_probe_scores {
     uint32_t *tokens; /* of the choice, for length-normalised figures; 0 unless scored */
     uint8_t *outcome; /* [n_items] LG_PROBE_… */
 } lg_probe_scores;
+
+/* Start with LG_PROBE_SCORE_OPTIONS_INIT. */
+typedef struct lg_probe_score_options {
+    lg_precision precision;
+    int64_t prefix;         /* what stands before the prompt: token id, LG_PREFIX_AUTO or LG_PREFIX_NONE */
+    size_t context;         /* inputs of an item at most; 0: the model's max_position_embeddings */
+    unsigned threads;       /* 0: all processors */
+    size_t batch;           /* tokens that go through a layer together; 0: chosen */
+    const char *model_name; /* what results call the model; NULL: its path */
+    /* JOURNAL.journal keeps what a stopped or killed run has computed, until a run of the same model,
+       settings and items is done; NULL: none. */
+    const char *journal;
+} lg_probe_score_options;
+
+#define LG_PROBE_SCORE_OPTIONS_INIT                                                                          \
+    { .prefix = LG_PREFIX_AUTO }
+
+/* What the options come to for a model and its tokenizer. */
+typedef struct lg_probe_plan {
+    lg_precision precision;
+    int64_t prefix;  /* id or LG_PREFIX_NONE */
+    size_t context;  /* 0: no limit is known */
+    const char *isa; /* which kernels */
+    char key[33];    /* hex; stands for all that log-probabilities depend on beside the items */
+} lg_probe_plan;
+
+LG_API lg_status lg_probe_plan_make(const lg_model *model, const lg_tokenizer *tokenizer,
+                                    const lg_probe_score_options *options, lg_probe_plan *plan,
+                                    lg_error *error);
+
+/* Computes the log-probabilities of all choices of ITEMS under MODEL, whose TOKENIZER it is. A choice's
+   tokens are those after the prompt's when both are tokenised together; items that cannot be scored so are
+   left out and the monitor is told. In an item that LG_PROBE_STRADDLES the choices without that trouble have
+   values, too. Values have the same bits for any threads, batch and other items. LG_BAD_INPUT: a choice
+   without tokens, an id that the model lacks. */
+LG_API lg_status lg_probe_score(const lg_model *model, const lg_tokenizer *tokenizer,
+                                const lg_probe_items *items, const lg_probe_score_options *options,
+                                const lg_monitor *monitor, lg_probe_scores *scores, lg_error *error);
+LG_API void lg_probe_scores_free(lg_probe_scores *scores); /* of lg_probe_score; {0} is fine */
 
 #endif
