@@ -50,11 +50,22 @@ typedef struct lg_dataset {
     char **domains;                /* [n_domains] */
     uint32_t max_token_id;
     bool has_text;
+    bool spans;            /* its "tokens" are spans that several tokenizers share (lossgap/align.h) */
     const char *tokenizer; /* its identity, "" for already tokenised data */
 } lg_dataset;
 
 LG_API lg_status lg_dataset_open(const char *path, lg_dataset *dataset, lg_error *error);
 LG_API void lg_dataset_close(lg_dataset *dataset);
+
+/* Writes to OUT, atomically, the documents of DATA with the tokens of the tokenizer in FOLDER (or its
+   tokenizer.json). Special tokens are parsed if they were in DATA. THREADS 0: all processors. */
+LG_API lg_status lg_dataset_retokenize(const lg_dataset *data, const char *folder, unsigned threads,
+                                       const char *command, const char *out, const lg_monitor *monitor,
+                                       lg_error *error);
+/* Whether PATH is what lg_dataset_retokenize would write now. A file that is missing, or no dataset, is not.
+ */
+LG_API lg_status lg_dataset_is_retokenized(const char *path, const lg_dataset *data, const char *folder,
+                                           bool *current, lg_error *error);
 
 static inline uint64_t lg_begin_of(const uint64_t *ends, size_t i) {
     return i ? ends[i - 1] : 0;

@@ -4,17 +4,19 @@
 #include "cli/cli.h"
 #include "lossgap/dataset.h"
 
-enum { TOKENIZER = 256 };
+enum { TOKENIZER = 256, LIKE };
 
 typedef struct options {
     lg_dataset_options dataset;
     char **paths;
     size_t n_paths;
-    const char *out;
+    const char *out, *like;
 } options;
 
 static const struct argp_option table[] = {
     {"tokenizer", TOKENIZER, "DIR", 0, "The tokenizer.json, or a folder that holds one (a checkpoint)", 0},
+    {"like", LIKE, "DATA", 0,
+     "Take the documents of this dataset, in place of a corpus: the same text with other tokens", 0},
     {"output", 'o', "DATA", 0, "The dataset to write", 0},
     {0},
 };
@@ -28,6 +30,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case TOKENIZER:
         o->dataset.tokenizer = arg;
         break;
+    case LIKE:
+        o->like = arg;
+        break;
     case 'o':
         o->out = arg;
         break;
@@ -36,7 +41,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->n_paths = (size_t)(state->argc - state->next);
         break;
     case ARGP_KEY_END:
-        if (!o->n_paths) argp_error(state, "name a corpus: folders, files or JSONL");
+        if (!o->n_paths && !o->like) argp_error(state, "name a corpus: folders, files or JSONL");
+        if (o->like && (o->n_paths || o->dataset.kind || o->dataset.domain || o->dataset.limit ||
+                        o->dataset.parse_special || o->dataset.input_ids))
+            argp_error(state, "--like takes documents, kinds, domains and special tokens as they are in its "
+                              "dataset: beside it goes --tokenizer only");
         if (!o->out) argp_error(state, "say with -o where the dataset goes");
         if (o->dataset.input_ids && o->dataset.tokenizer)
             argp_error(state, "--input-ids takes no --tokenizer");
@@ -54,7 +63,7 @@ static const struct argp_child children[] = {{&cli_corpus_argp, 0, NULL, 0}, {0}
 static const struct argp argp = {
     table,
     parse,
-    "CORPUS...",
+    "CORPUS...\n--like DATA",
     "Reads folders, files and JSONL (also .gz and .zst), tokenises them and writes one dataset.\v"
     "Folders are read with all below them, in order of the paths: .txt .md .rst (prose), .py, .html .htm, "
     ".tex .ltx "
@@ -72,7 +81,14 @@ int cmd_tokenize(int argc, char **argv) {
     c.go_on = "stopped; nothing was written";
     o.dataset.threads = c.threads;
     o.dataset.command = c.command_line;
-    lg_status status =
-        lg_dataset_build((const char *const *)o.paths, o.n_paths, &o.dataset, o.out, &c.monitor, &c.error);
+    if (!o.like)
+        return cli_end(&c, lg_dataset_build((const char *const *)o.paths, o.n_paths, &o.dataset, o.out,
+                                            &c.monitor, &c.error));
+    lg_dataset data;
+    lg_status status = lg_dataset_open(o.like, &data, &c.error);
+    if (status) return cli_end(&c, status);
+    status = lg_dataset_retokenize(&data, o.dataset.tokenizer, c.threads, c.command_line, o.out, &c.monitor,
+                                   &c.error);
+    lg_dataset_close(&data);
     return cli_end(&c, status);
 }

@@ -61,7 +61,8 @@ static lg_status read_provenance(lg_dataset *d, lg_error *error) {
 
     const lg_json_value *domains = lg_json_get(settings, "domains"),
                         *input_ids = lg_json_get(settings, "input_ids");
-    const lg_json_value *tokenizer = lg_json_get(inputs, "tokenizer");
+    const lg_json_value *tokenizer = lg_json_get(inputs, "tokenizer"), *unit = lg_json_get(settings, "unit");
+    d->spans = unit && unit->type == LG_JSON_STRING && strcmp(unit->string, "span") == 0;
     bool good = domains && domains->type == LG_JSON_ARRAY && (!input_ids || input_ids->type == LG_JSON_BOOL);
     d->has_text = !input_ids || !input_ids->boolean;
     if (d->has_text) good = good && tokenizer && tokenizer->type == LG_JSON_STRING && tokenizer->length;
