@@ -68,15 +68,18 @@ typedef struct lg_scores {
     const char *model_name;
     size_t n_tokens;
     const float *nll;        /* [n_tokens] nats, NaN where unscorable */
-    const uint32_t *context; /* [n_tokens] tokens of context, prefix included */
+    const uint32_t *context; /* [n_tokens] tokens of context, prefix included; spans of the document before
+                                it that every model of the alignment saw whole */
     const float *entropy;    /* [n_tokens] nats, or NULL */
     const uint32_t
         *rank; /* [n_tokens] entries with a strictly larger logit, or NULL; UINT32_MAX if unscorable */
     const uint32_t *top1; /* [n_tokens] the likeliest id, or NULL; UINT32_MAX if unscorable */
-    int64_t prefix;       /* id or LG_PREFIX_NONE */
+    const uint32_t
+        *tokens; /* [n_tokens] scores over spans (lossgap/align.h): the model's tokens in each; else NULL */
+    int64_t prefix; /* id or LG_PREFIX_NONE; of spans NONE, as the next two say nothing: the settings do */
     lg_windows windows;
-    size_t window_context;  /* L */
-    size_t stride;          /* 0 in paper windows */
+    size_t window_context;  /* L; 0 of spans */
+    size_t stride;          /* 0 in paper windows, and of spans */
     lg_precision precision; /* LG_PRECISION_AUTO: not known (imported) */
     const char *model;      /* identity of the checkpoint, "" if imported */
     void *memory;           /* what all this lies in; private */

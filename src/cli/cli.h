@@ -121,6 +121,7 @@ lg_status cli_report_probes(cli *c, const struct lg_probe_items *items, const st
 lg_status cli_say_scores(cli *c, const char *path, const struct lg_dataset *data);
 
 /* The commands, one file each. */
+int cmd_align(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_filter(int argc, char **argv);

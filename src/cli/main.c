@@ -20,6 +20,7 @@ static const struct command {
     {"tokenize", cmd_tokenize, "read a corpus into a dataset", "Step by step"},
     {"score", cmd_score, "score every token of a dataset with a model", NULL},
     {"import", cmd_import, "take losses that another program computed", NULL},
+    {"align", cmd_align, "add up losses over the byte spans that different tokenizers share", NULL},
     {"tag", cmd_tag, "say what each token is", NULL},
     {"frequency", cmd_frequency, "count token types, for tags that go by a larger corpus", NULL},
     {"gap", cmd_gap, "say where one model predicts better than another, by category", NULL},

@@ -12,7 +12,7 @@
 
 /* Raised when the same model and settings begin to give other bits, so that old rows are not mixed with new
  * ones. */
-enum { ENGINE = 1, FORMAT_VERSION = 1 };
+enum { ENGINE = 1 };
 
 static const struct {
     const char *name;
@@ -76,10 +76,10 @@ static bool put_settings(const lg_score_settings *s, bool with_name, lg_text *ou
         lg_json_put_text(&w, s->name);
     }
     lg_json_put_key(&w, "source");
-    lg_json_put_text(&w, s->model ? "model" : "import");
+    lg_json_put_text(&w, s->spans ? "spans" : s->model ? "model" : "import");
     lg_json_put_key(&w, "precision");
     lg_json_put_text(&w, s->precision == LG_PRECISION_AUTO ? NULL : lg_precision_name(s->precision));
-    if (s->model) {
+    if (s->model && !s->spans) {
         lg_json_put_key(&w, "isa");
         lg_json_put_text(&w, s->isa);
         lg_json_put_key(&w, "engine");
@@ -88,20 +88,30 @@ static bool put_settings(const lg_score_settings *s, bool with_name, lg_text *ou
     lg_json_put_key(&w, "windows");
     lg_json_put_text(&w, lg_windows_name(s->windows.kind));
     lg_json_put_key(&w, "context");
-    lg_json_put_unsigned(&w, s->windows.context);
+    if (s->spans) lg_json_put_null(&w);
+    else lg_json_put_unsigned(&w, s->windows.context);
     lg_json_put_key(&w, "stride");
-    if (s->windows.stride) lg_json_put_unsigned(&w, s->windows.stride);
+    if (s->windows.stride && !s->spans) lg_json_put_unsigned(&w, s->windows.stride);
     else lg_json_put_null(&w);
     lg_json_put_key(&w, "prefix");
-    if (s->windows.prefix >= 0) lg_json_put_integer(&w, s->windows.prefix);
+    if (s->windows.prefix >= 0 && !s->spans) lg_json_put_integer(&w, s->windows.prefix);
     else lg_json_put_null(&w);
     lg_json_put_key(&w, "columns");
     lg_json_put_array(&w);
     for (size_t i = 1; i < LG_SCORE_COLUMNS; i++)
         if (lg_score_has_column(s->columns, i)) lg_json_put_text(&w, columns[i].name);
     lg_json_end_array(&w);
+    if (s->spans) {
+        lg_json_put_key(&w, "of");
+        if (s->of) lg_json_put_raw(&w, s->of, strlen(s->of));
+        else lg_json_put_null(&w);
+    }
     lg_json_end_object(&w);
     return !out->failed;
+}
+
+bool lg_score_put_settings(const lg_score_settings *settings, lg_text *out) {
+    return put_settings(settings, true, out);
 }
 
 bool lg_score_settings_key(const lg_score_settings *settings, lg_hash *key) {
@@ -155,6 +165,12 @@ static const char *read_settings(const lg_json_value *json, lg_score_settings *s
     if (strcmp(precision, lg_precision_name(s->precision)) != 0) return "precision";
     s->windows.kind = !strcmp(windows, "paper") ? LG_WINDOWS_PAPER : LG_WINDOWS_DOCUMENT;
     if (strcmp(windows, lg_windows_name(s->windows.kind)) != 0) return "windows";
+    s->spans = strcmp(string_or(lg_json_get(json, "source"), ""), "spans") == 0;
+    if (s->spans) { /* each model had its own windows and prefix: they stand in "of" */
+        s->windows.context = UINT32_MAX;
+        s->windows.prefix = LG_PREFIX_NONE;
+        return s->windows.kind == LG_WINDOWS_DOCUMENT ? NULL : "windows";
+    }
     if (!whole(context, UINT32_MAX - 1) || !context->integer) return "context";
     s->windows.context = (size_t)context->integer;
     if (!is_null(stride) && !whole(stride, s->windows.context)) return "stride";
@@ -199,12 +215,20 @@ lg_status lg_score_table_open(const char *path, lg_score_table *t, lg_error *err
                 lg_table_column(t->table, columns[i].name, columns[i].dtype, t->n_tokens, &values, error);
         t->columns[i] = values;
     }
-    const void *context = NULL, *ends = NULL, *hashes = NULL;
-    if (status || (status = lg_table_column(t->table, "context", LG_U32, t->n_tokens, &context, error)) ||
-        (status = lg_table_column(t->table, "row_end", LG_U64, t->n_rows, &ends, error)) ||
-        (status = lg_table_column(t->table, "row_hash", LG_U64, 2 * t->n_rows, &hashes, error)))
+    const void *context = NULL, *ends = NULL, *hashes = NULL, *tokens = NULL;
+    if (status || (status = lg_table_column(t->table, "context", LG_U32, t->n_tokens, &context, error)))
         goto failed;
     t->context = context;
+    if (t->settings.spans) { /* they were never scored as rows */
+        t->n_rows = 0;
+        status = lg_table_column(t->table, "tokens", LG_U32, t->n_tokens, &tokens, error);
+        t->in_span = tokens;
+        if (status) goto failed;
+        return LG_OK;
+    }
+    if ((status = lg_table_column(t->table, "row_end", LG_U64, t->n_rows, &ends, error)) ||
+        (status = lg_table_column(t->table, "row_hash", LG_U64, 2 * t->n_rows, &hashes, error)))
+        goto failed;
     t->row_end = ends;
     t->row_hash = hashes;
     uint64_t before = 0;
@@ -286,9 +310,10 @@ lg_status lg_scores_open(const char *path, const lg_dataset *data, lg_scores *sc
         .entropy = (const float *)t->columns[1],
         .rank = t->columns[2],
         .top1 = t->columns[3],
+        .tokens = t->in_span,
         .prefix = t->settings.windows.prefix,
         .windows = t->settings.windows.kind,
-        .window_context = t->settings.windows.context,
+        .window_context = t->settings.spans ? 0 : t->settings.windows.context,
         .stride = t->settings.windows.stride,
         .precision = t->settings.precision,
         .model = t->settings.model ? t->settings.model : "",
@@ -398,7 +423,7 @@ lg_status lg_score_writer_commit(lg_score_writer *w, const lg_dataset *data, con
         goto done;
     }
     lg_provenance provenance = {.format = "scores",
-                                .version = FORMAT_VERSION,
+                                .version = LG_SCORE_VERSION,
                                 .command = command ? command : "",
                                 .inputs = inputs.data,
                                 .settings = settings.data};

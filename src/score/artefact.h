@@ -7,6 +7,7 @@
 #include "score/windows.h"
 #include "store/table_writer.h"
 
+enum { LG_SCORE_VERSION = 1 };
 enum { LG_SCORE_COLUMNS = 4 }; /* nll, entropy, rank, top1: 4-byte values, one per token */
 
 /* What the numbers depend on, and what the model is called. Strings borrowed. */
@@ -18,7 +19,12 @@ typedef struct lg_score_settings {
     lg_precision precision; /* AUTO: not known, for imports */
     lg_window_settings windows;
     unsigned columns; /* LG_COLUMN_* */
+    bool spans;       /* scores over spans; windows and prefix then say nothing */
+    const char *of;   /* of spans: the settings of the scores of tokens, as JSON; not read back */
 } lg_score_settings;
+
+/* Writes SETTINGS as they are stored. False: no memory. */
+bool lg_score_put_settings(const lg_score_settings *settings, lg_text *out);
 
 /* Stands for all but the name: rows of equal key and hash have the same results. False: no memory. */
 bool lg_score_settings_key(const lg_score_settings *settings, lg_hash *key);
@@ -44,7 +50,8 @@ typedef struct lg_score_table {
     size_t n_tokens, n_rows;
     const uint32_t *columns[LG_SCORE_COLUMNS]; /* bits of each, NULL where it is not there */
     const uint32_t *context;
-    const uint64_t *row_end;  /* [n_rows] */
+    const uint32_t *in_span;  /* [n_tokens] of spans: the model's tokens in each; else NULL */
+    const uint64_t *row_end;  /* [n_rows] none of spans */
     const uint64_t *row_hash; /* [n_rows, 2] high, low */
 } lg_score_table;
 

@@ -167,6 +167,7 @@ static lg_status add_scores(exporter *e, const lg_scores *scores, size_t n_score
             {.name = "entropy", .dtype = LG_F32, .values = s->entropy},
             {.name = "rank", .dtype = LG_U32, .values = s->rank, .all_ones_is_none = true},
             {.name = "top1", .dtype = LG_U32, .values = s->top1, .all_ones_is_none = true},
+            {.name = "tokens", .dtype = LG_U32, .values = s->tokens},
             {.name = "context", .dtype = LG_U32, .values = same_context ? NULL : s->context},
         };
         for (size_t k = 0; k < sizeof all / sizeof *all && !status; k++)

@@ -382,6 +382,10 @@ import m = {.path = jsonl, .data = data };
     int64_t prefix;
     char hash[33];
     lg_score_table earlier;
+    if (data->spans)
+        return lg_fail(error, LG_USAGE,
+                       "%s holds spans, not tokens: import losses of the model's own dataset, then align",
+                       lg_table_path(data->table));
     lg_status status = lg_score_table_open_out(out, &earlier, error);
     lg_score_table_close(&earlier);
     if (!status && hints.tokenizer) status = lg_prefix_read_config(hints.tokenizer, &hints, error);

@@ -78,6 +78,10 @@ static lg_status job_open(job *j, const lg_model *model, const lg_dataset *data,
     const lg_model_info *info = lg_model_get_info(model);
     const char *why;
     *j = (job){0};
+    if (data->spans)
+        return lg_fail(error, LG_USAGE,
+                       "%s holds spans, not tokens: score the model's own dataset, then align",
+                       lg_table_path(data->table));
     lg_status status = lg_local_settings(model, options, &j->settings, &why, error);
     if (status) return status;
     lg_window_settings *windows = &j->settings.windows;

@@ -40,9 +40,16 @@ static lg_status check_pair(const lg_dataset *data, const lg_scores *a, const lg
         if (isnan(a->nll[i]) != isnan(b->nll[i]))
             return lg_fail(
                 error, LG_BAD_INPUT,
-                "%s has a loss for %s, %s has none: they can be compared over the same tokens only",
+                "%s has a loss for %s, %s has none: they can be compared over the same tokens only%s",
                 isnan(a->nll[i]) ? name_b : name_a, place_of(data, i, place, sizeof place),
-                isnan(a->nll[i]) ? name_a : name_b);
+                isnan(a->nll[i]) ? name_a : name_b,
+                data->spans ? "; align the scores of all models in one go" : "");
+        if (data->spans && !isnan(a->nll[i]) && a->context[i] != b->context[i])
+            return lg_fail(
+                error, LG_BAD_INPUT,
+                "%s and %s were aligned with other models, or with other windows, than each other: "
+                "align the scores of all models in one go",
+                name_a, name_b);
         if (!isnan(a->nll[i]) && a->context[i] != b->context[i])
             return lg_fail(
                 error, LG_BAD_INPUT,

@@ -89,6 +89,7 @@ static bool model_has(const lg_token_source *s, const char *name, size_t model, 
     if (strcmp(name, "rank") == 0) return scores->rank;
     if (strcmp(name, "top1") == 0) return scores->top1;
     if (strcmp(name, "first_loss") == 0) return first_distances(s);
+    if (strcmp(name, "tokens") == 0) return scores->tokens;
     *known = false;
     return false;
 }
@@ -111,7 +112,7 @@ static const char *list_name(const void *context, size_t i) {
 /* All names, those of tags first. */
 static lg_status collect_names(lg_token_source *s, lg_error *error) {
     static const char *const own[] = {"domain", "kind", "document", "doc"};
-    static const char *const of_models[] = {"loss", "nll", "entropy", "rank", "top1", "first_loss"};
+    static const char *const of_models[] = {"loss", "nll", "entropy", "rank", "top1", "first_loss", "tokens"};
     size_t n_columns = s->tags ? lg_table_n_columns(s->tags) : 0, n = 0;
     s->names = lg_arena_alloc(&s->arena, (n_columns + 24) * sizeof *s->names);
     if (!s->names) return lg_fail_memory(error);
@@ -239,6 +240,7 @@ static bool find_of_model(lg_token_source *s, const char *name, const char *argu
     if (strcmp(name, "rank") == 0) return computed(column, LG_QUERY_NUMBER, RANK, model);
     if (strcmp(name, "top1") == 0) return computed(column, LG_QUERY_NUMBER, TOP1, model);
     if (strcmp(name, "first_loss") == 0) return computed(column, LG_QUERY_NUMBER, FIRST_LOSS, model);
+    if (strcmp(name, "tokens") == 0) return as_it_lies(column, LG_U32, scores->tokens);
     return as_it_lies(column, LG_F32, strcmp(name, "entropy") == 0 ? scores->entropy : scores->nll);
 }
 
