@@ -166,9 +166,11 @@ static bool read_tokens(reader *r, lg_json *json, bool *failed) {
     r->has_tokens = true;
     lg_json_array(json);
     while (lg_json_element(json)) {
-        uint64_t count;
-        if (!lg_json_unsigned(json, &count)) return false;
-        if (!count || count > UINT32_MAX)
+        uint64_t count = 0;
+        if (lg_json_peek(json) == LG_JSON_NULL) { /* of a choice without log-probability */
+            if (!lg_json_null(json)) return false;
+        } else if (!lg_json_unsigned(json, &count)) return false;
+        else if (!count || count > UINT32_MAX)
             return lg_json_complain(json, "%" PRIu64 " tokens: a choice has one or more", count);
         if (!lg_reserve(&r->tokens, &r->tokens_room, r->n_tokens + 1, sizeof *r->tokens)) {
             *failed = true;
@@ -250,9 +252,16 @@ static bool use_line(reader *r, lg_json *json, uint64_t number, bool *failed) {
     s->outcome[i] = (uint8_t)(!r->has_null      ? LG_PROBE_SCORED
                               : r->left_out > 0 ? r->left_out
                                                 : LG_PROBE_MISSING);
-    if (r->has_null) return true;
-    memcpy(s->logp + r->first_choice[i], r->logp, item->n_choices * sizeof *r->logp);
-    if (r->has_tokens) memcpy(s->tokens + r->first_choice[i], r->tokens, item->n_choices * sizeof *r->tokens);
+    if (!r->n_logp) return true; /* null, and not a list of them */
+    double *logp = s->logp + r->first_choice[i];
+    uint32_t *tokens = s->tokens + r->first_choice[i];
+    memcpy(logp, r->logp, item->n_choices * sizeof *logp);
+    if (r->has_tokens) memcpy(tokens, r->tokens, item->n_choices * sizeof *tokens);
+    for (size_t c = 0; c < item->n_choices; c++) {
+        if (isnan(logp[c])) tokens[c] = 0;
+        else if (r->has_tokens && !tokens[c])
+            return lg_json_complain(json, "a log-probability of a choice whose \"tokens\" are null");
+    }
     return true;
 }
 
@@ -378,25 +387,28 @@ static void put_line(lg_text *out, const lg_probe_item *item, const lg_probe_sco
     lg_json_put_key(&w, "model");
     lg_json_put_text(&w, s->model);
     lg_json_put_key(&w, "logp");
-    if (s->outcome[i] != LG_PROBE_SCORED) {
-        lg_json_put_null(&w);
-        lg_json_put_key(&w, "left_out");
-        lg_json_put_text(&w, reasons[s->outcome[i]]);
-    } else {
-        bool tokens = s->tokens;
+    /* An item may be left out for some of its choices: the others' values stand there all the same. */
+    bool tokens = s->tokens, any = false;
+    lg_json_put_array(&w);
+    for (size_t c = first; c < first + item->n_choices; c++) {
+        if (isinf(s->logp[c])) lg_json_put_text(&w, "-inf");
+        else lg_json_put_double(&w, s->logp[c]); /* NAN: null */
+        any = any || !isnan(s->logp[c]);
+        tokens = tokens && (s->tokens[c] || isnan(s->logp[c]));
+    }
+    lg_json_end_array(&w);
+    if (tokens && any) {
+        lg_json_put_key(&w, "tokens");
         lg_json_put_array(&w);
         for (size_t c = first; c < first + item->n_choices; c++) {
-            if (isinf(s->logp[c])) lg_json_put_text(&w, "-inf");
-            else lg_json_put_double(&w, s->logp[c]);
-            tokens = tokens && s->tokens[c];
+            if (isnan(s->logp[c])) lg_json_put_null(&w);
+            else lg_json_put_unsigned(&w, s->tokens[c]);
         }
         lg_json_end_array(&w);
-        if (tokens) {
-            lg_json_put_key(&w, "tokens");
-            lg_json_put_array(&w);
-            for (size_t c = first; c < first + item->n_choices; c++) lg_json_put_unsigned(&w, s->tokens[c]);
-            lg_json_end_array(&w);
-        }
+    }
+    if (s->outcome[i] != LG_PROBE_SCORED) {
+        lg_json_put_key(&w, "left_out");
+        lg_json_put_text(&w, reasons[s->outcome[i]]);
     }
     lg_json_end_object(&w);
     lg_text_put(out, "\n", 1);
