@@ -182,6 +182,13 @@ bool lg_probe_items_append(lg_probe_items *items, const lg_probe_item *item, siz
     return true;
 }
 
+void lg_probe_items_truncate(lg_probe_items *items, size_t count) {
+    if (count >= items->count) return;
+    items->count = count;
+    memset(items->slots, 0, items->n_slots * sizeof *items->slots);
+    for (size_t i = 0; i < count; i++) *find_slot(items, items->items[i].id) = i + 1;
+}
+
 static const char *copy(lg_probe_items *items, const char *text, bool *failed) {
     if (!text) return NULL;
     char *kept = lg_arena_copy(&items->arena, text, strlen(text));

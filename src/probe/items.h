@@ -21,6 +21,9 @@ struct lg_probe_items {
    and false is returned: with an empty PROBLEM, there is no memory. */
 bool lg_probe_items_append(lg_probe_items *items, const lg_probe_item *item, size_t line, char problem[256]);
 
+/* Forgets the items from COUNT on. */
+void lg_probe_items_truncate(lg_probe_items *items, size_t count);
+
 bool lg_probe_is_utf8(const char *text, size_t length);
 
 /* Reads items from memory; NAME stands for the file in errors. */

@@ -1,0 +1,560 @@
+/* Discourse state: a story in which characters, objects and places come up as it goes; moves, transfers and
+   new names change what holds; then a question about what holds now.
+
+   Four questions: where a character is; who has an object; where an object is that somebody carries about
+   (the text never says so: it follows from who has it and where they went); who is where an object lies
+   (neither does it say that). What is asked for changes a given number of times; the change that counts is
+   the binding. In half of the items the character that matters gets another name, which has to be known to
+   answer. After the binding come the distractors, in the midst of the filler: others of the same type change,
+   so that the answer is never what was mentioned last. Drawing goes on until the other two copies, of what is
+   mentioned first or most often, are right as often as chance. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "probe/generate.h"
+
+enum { MOST = 12, LOCATION = 0, HOLDER, OBJECT_PLACE, COMPANION, N_QUESTIONS, NOWHERE = -1, NOBODY = -1 };
+
+static const char *const questions[N_QUESTIONS] = {"location", "holder", "object-place", "companion"};
+
+typedef struct story {
+    const lg_words *names, *places, *objects;
+    size_t n;                             /* of characters, places and objects, each */
+    size_t name[MOST], spare[2], n_spare; /* what they are called now (words), and names to come */
+    size_t place_word[MOST], object_word[MOST];
+    int place[MOST];              /* of characters; NOWHERE: not come up yet */
+    int holder[MOST], lies[MOST]; /* of objects; both NOWHERE: not come up yet */
+    bool renamed[MOST];
+    unsigned question;
+    size_t hero, thing; /* what is asked about: a character (LOCATION) or an object (the others) */
+    int spot;           /* COMPANION: where the thing lies, once it does */
+    int last_companion;
+    lg_random *random;
+    lg_draft *draft;
+    lg_text *aside; /* where sentences go instead, if not NULL */
+} story;
+
+/* ---- telling ---- */
+
+static size_t below(story *s, size_t n) {
+    return lg_random_below(s->random, n);
+}
+
+static const char *one_of(story *s, const char *const *words, size_t n) {
+    return words[below(s, n)];
+}
+
+static const char *name(const story *s, size_t c) {
+    return s->names->words[s->name[c]];
+}
+
+static const char *place(const story *s, int p) {
+    return s->places->words[s->place_word[p]];
+}
+
+static const char *object(const story *s, size_t o) {
+    return s->objects->words[s->object_word[o]];
+}
+
+#define TELL(s, ...)                                                                                         \
+    do {                                                                                                     \
+        if ((s)->aside) lg_text_printf((s)->aside, " " __VA_ARGS__);                                         \
+        else {                                                                                               \
+            if ((s)->draft->prompt.length) lg_draft_put((s)->draft, " ");                                    \
+            lg_draft_put((s)->draft, __VA_ARGS__);                                                           \
+        }                                                                                                    \
+    } while (0)
+
+static void come_up(story *s, size_t c, int where) {
+    TELL(s, "%s was in the %s.", name(s, c), place(s, where));
+    s->place[c] = where;
+}
+
+static void lay(story *s, size_t o, int where) {
+    TELL(s, "There was a %s in the %s.", object(s, o), place(s, where));
+    s->lies[o] = where;
+}
+
+static void move(story *s, size_t c, int where) {
+    static const char *const went[] = {"went", "walked", "moved", "hurried"};
+    TELL(s, "%s %s to the %s.", name(s, c), one_of(s, went, 4), place(s, where));
+    s->place[c] = where;
+}
+
+static void take(story *s, size_t c, size_t o) {
+    static const char *const took[] = {"took", "picked up", "grabbed"};
+    TELL(s, "%s %s the %s.", name(s, c), one_of(s, took, 3), object(s, o));
+    s->holder[o] = (int)c;
+    s->lies[o] = NOWHERE;
+}
+
+static void give(story *s, size_t c, size_t o, size_t to) {
+    static const char *const gave[] = {"gave", "handed", "passed"};
+    TELL(s, "%s %s the %s to %s.", name(s, c), one_of(s, gave, 3), object(s, o), name(s, to));
+    s->holder[o] = (int)to;
+}
+
+static void leave(story *s, size_t c, size_t o) {
+    static const char *const left[] = {"left", "put down"};
+    TELL(s, "%s %s the %s in the %s.", name(s, c), one_of(s, left, 2), object(s, o), place(s, s->place[c]));
+    s->holder[o] = NOBODY;
+    s->lies[o] = s->place[c];
+}
+
+static void rename_to(story *s, size_t c) {
+    const char *before = name(s, c);
+    s->name[c] = s->spare[--s->n_spare];
+    s->renamed[c] = true;
+    TELL(s, "From then on everyone called %s %s.", before, name(s, c));
+}
+
+/* ---- what may happen without changing the answer ---- */
+
+static bool is_known(const story *s, size_t o) {
+    return s->holder[o] != NOBODY || s->lies[o] != NOWHERE;
+}
+
+static int elsewhere(story *s, int here, int also_not) {
+    int where;
+    do where = (int)below(s, s->n);
+    while (where == here || where == also_not);
+    return where;
+}
+
+static bool may_move(const story *s, size_t c) {
+    if (s->place[c] == NOWHERE) return false;
+    if (s->question == LOCATION) return c != s->hero;
+    if (s->question == OBJECT_PLACE) return s->holder[s->thing] != (int)c;
+    return s->question != COMPANION || s->spot == NOWHERE || s->place[c] != s->spot;
+}
+
+static bool is_asked_about(const story *s, size_t o) {
+    return s->question != LOCATION && o == s->thing;
+}
+
+/* Something that does not bear on the answer. false: it could not happen now. */
+static bool happen(story *s, bool may_rename) {
+    size_t c = below(s, s->n), o = below(s, s->n), d = below(s, s->n);
+    switch (below(s, 8)) {
+    case 0:
+    case 1: { /* somebody, or something, comes up */
+        bool thing = below(s, 2);
+        int where = elsewhere(s, s->spot, NOWHERE);
+        if (thing && !is_known(s, o) && !is_asked_about(s, o)) lay(s, o, where);
+        else if (!thing && s->place[c] == NOWHERE) come_up(s, c, where);
+        else return false;
+        return true;
+    }
+    case 2:
+    case 3:
+    case 4:
+        if (!may_move(s, c)) return false;
+        move(s, c, elsewhere(s, s->place[c], s->spot));
+        return true;
+    case 5:
+        if (is_asked_about(s, o) || s->place[c] == NOWHERE || s->lies[o] != s->place[c]) return false;
+        take(s, c, o);
+        return true;
+    case 6:
+        if (is_asked_about(s, o) || s->holder[o] != (int)c) return false;
+        if (d == c || s->place[d] != s->place[c]) leave(s, c, o);
+        else give(s, c, o, d);
+        return true;
+    default:
+        if (!may_rename || s->n_spare < 2 || s->place[c] == NOWHERE ||
+            (s->question == LOCATION && c == s->hero) || below(s, 2))
+            return false;
+        rename_to(s, c); /* the other spare name is kept for who matters */
+        return true;
+    }
+}
+
+static bool make_happen(story *s, bool may_rename) {
+    for (size_t try = 0; try < 64; try++)
+        if (happen(s, may_rename)) return true;
+    return false;
+}
+
+/* ---- what changes the answer ---- */
+
+static void mark(story *s, size_t begin, const char *role) {
+    begin += begin > 0; /* the space before the sentence is not part of it */
+    lg_draft_close(s->draft, role, begin);
+}
+
+/* A character other than NOT (and NOR) that has come up; NOBODY: there is none. */
+static int somebody(story *s, int not, int nor) {
+    size_t from = below(s, s->n);
+    for (size_t i = 0; i < s->n; i++) {
+        int c = (int)((from + i) % s->n);
+        if (c != not &&c != nor && s->place[c] != NOWHERE) return c;
+    }
+    return NOBODY;
+}
+
+/* The thing lies somewhere, where (for companions) nobody is. */
+static bool place_thing(story *s) {
+    if (is_known(s, s->thing)) return true;
+    for (size_t try = 0; try < 64; try++) {
+        int where = (int)below(s, s->n);
+        bool taken = false;
+        for (size_t c = 0; c < s->n; c++) taken |= s->place[c] == where;
+        if (taken && s->question == COMPANION) continue;
+        lay(s, s->thing, where);
+        if (s->question == COMPANION) s->spot = where;
+        return true;
+    }
+    return false;
+}
+
+/* Somebody takes the thing, or who has it hands it on: the holder is another one then. */
+static bool change_holder(story *s) {
+    int from = s->holder[s->thing], to = somebody(s, from, NOBODY);
+    if (to == NOBODY) return false;
+    int where = from == NOBODY ? s->lies[s->thing] : s->place[from];
+    if (s->place[to] != where) move(s, (size_t)to, where);
+    size_t begin = lg_draft_open(s->draft);
+    if (from != NOBODY && below(s, 4)) give(s, (size_t)from, s->thing, (size_t)to);
+    else {
+        if (from != NOBODY) leave(s, (size_t)from, s->thing);
+        begin = lg_draft_open(s->draft);
+        take(s, (size_t)to, s->thing);
+    }
+    mark(s, begin, "update");
+    return true;
+}
+
+/* One change of the answer. The last one is left as the last span, "update". */
+static bool change_answer(story *s) {
+    size_t begin;
+    switch (s->question) {
+    case LOCATION:
+        if (s->place[s->hero] == NOWHERE) {
+            begin = lg_draft_open(s->draft);
+            come_up(s, s->hero, (int)below(s, s->n));
+            mark(s, begin, "setting");
+        }
+        begin = lg_draft_open(s->draft);
+        move(s, s->hero, elsewhere(s, s->place[s->hero], NOWHERE));
+        break;
+    case HOLDER:
+        return place_thing(s) && change_holder(s);
+    case OBJECT_PLACE:
+        if (!place_thing(s)) return false;
+        if ((s->holder[s->thing] == NOBODY || below(s, 3) == 0) && !change_holder(s)) return false;
+        begin = lg_draft_open(s->draft);
+        move(s, (size_t)s->holder[s->thing], elsewhere(s, s->place[s->holder[s->thing]], NOWHERE));
+        break;
+    default: {
+        if (!place_thing(s)) return false;
+        int before = s->last_companion, next = somebody(s, before, NOBODY);
+        if (next == NOBODY) return false;
+        if (before != NOBODY) {
+            begin = lg_draft_open(s->draft);
+            move(s, (size_t)before, elsewhere(s, s->spot, NOWHERE));
+            mark(s, begin, "update");
+        }
+        begin = lg_draft_open(s->draft);
+        move(s, (size_t)next, s->spot);
+        s->last_companion = next;
+    }
+    }
+    mark(s, begin, "update");
+    return true;
+}
+
+/* Who matters: the character whose name the answer depends on. */
+static size_t who(const story *s) {
+    return s->question == LOCATION    ? s->hero
+           : s->question == COMPANION ? (size_t)s->last_companion
+                                      : (size_t)s->holder[s->thing];
+}
+
+/* All but the last change, with as much going on around others, until everybody and everything has come up.
+ */
+static bool tell_body(story *s, size_t updates) {
+    size_t mine = updates - 1, others = (s->n - 1) * updates + below(s, 3);
+    come_up(s, below(s, s->n), elsewhere(s, NOWHERE, NOWHERE));
+    while (mine + others) {
+        bool own = below(s, mine + others) < mine;
+        if (own ? !change_answer(s) : !make_happen(s, true)) return false;
+        if (own) mine--;
+        else others--;
+    }
+    size_t order[2 * MOST];
+    lg_random_order(s->random, order, 2 * s->n);
+    for (size_t i = 0; i < 2 * s->n; i++) {
+        size_t which = order[i] / 2;
+        if (order[i] % 2 == 0 && s->place[which] == NOWHERE) {
+            size_t begin = lg_draft_open(s->draft);
+            come_up(s, which, elsewhere(s, s->spot, NOWHERE));
+            if (s->question == LOCATION && which == s->hero) mark(s, begin, "setting");
+        }
+        if (order[i] % 2 && !is_known(s, which) && !is_asked_about(s, which))
+            lay(s, which, elsewhere(s, s->spot, NOWHERE));
+    }
+    return true;
+}
+
+/* The last change, which binds, and the name that comes with it. */
+static bool bind(story *s, bool renamed) {
+    size_t begin;
+    lg_draft *d = s->draft;
+    if (s->question == OBJECT_PLACE && renamed) { /* in between, so that the name links taking and going */
+        if (!place_thing(s) || (s->holder[s->thing] == NOBODY && !change_holder(s))) return false;
+        if (s->renamed[who(s)]) return false;
+        begin = lg_draft_open(d);
+        rename_to(s, who(s));
+        mark(s, begin, "rename");
+        begin = lg_draft_open(d);
+        move(s, who(s), elsewhere(s, s->place[who(s)], NOWHERE));
+        mark(s, begin, "binding");
+        return true;
+    }
+    if (!change_answer(s) || d->failed) return false;
+    d->spans[d->n_spans - 1].role = "binding";
+    if (s->renamed[who(s)]) return false; /* that is another cell */
+    if (renamed) {
+        begin = lg_draft_open(d);
+        rename_to(s, who(s));
+        mark(s, begin, "rename");
+    }
+    return true;
+}
+
+/* Another of the answer's type changes, and the answer does not. */
+static bool distract(story *s) {
+    bool of_places = s->question == LOCATION || s->question == OBJECT_PLACE;
+    for (size_t try = 0; try < 64; try++) {
+        size_t c = below(s, s->n), o = below(s, s->n), d = below(s, s->n);
+        if (c == who(s)) continue;
+        if (of_places || below(s, 2)) {
+            int answer = s->place[who(s)];
+            if (!may_move(s, c)) continue;
+            move(s, c, elsewhere(s, s->place[c], answer));
+            return true;
+        }
+        if (is_asked_about(s, o)) continue;
+        if (s->lies[o] != NOWHERE && s->lies[o] == s->place[c]) take(s, c, o);
+        else if (s->holder[o] == (int)c && d != c && d != who(s) && s->place[d] == s->place[c])
+            give(s, c, o, d);
+        else continue;
+        return true;
+    }
+    return false;
+}
+
+/* ---- copies without understanding ---- */
+
+static bool is_letter(char c) {
+    return isalpha((unsigned char)c);
+}
+
+/* Of WORDS [n]: which TEXT mentions last, most often (of several the one mentioned last) and first, and how
+   often the rarest of them. */
+static void count_mentions(const char *text, size_t length, const char *const *words, size_t n,
+                           int *most_recent, int *most_frequent, int *first_mention, size_t *least) {
+    size_t count[MOST] = {0}, last[MOST] = {0}, first[MOST] = {0};
+    for (size_t i = 0; i < length;) {
+        size_t begin = i;
+        while (i < length && is_letter(text[i])) i++;
+        for (size_t w = 0; w < n && i > begin; w++) {
+            if (strlen(words[w]) != i - begin || memcmp(words[w], text + begin, i - begin) != 0) continue;
+            if (!count[w]++) first[w] = begin;
+            last[w] = begin;
+        }
+        if (i == begin) i++;
+    }
+    int recent = -1, frequent = -1, earliest = -1;
+    *least = SIZE_MAX;
+    for (int w = 0; w < (int)n; w++) {
+        if (count[w] < *least) *least = count[w];
+        if (!count[w]) continue;
+        if (recent < 0 || last[w] > last[recent]) recent = w;
+        if (earliest < 0 || first[w] < first[earliest]) earliest = w;
+        if (frequent < 0 || count[w] > count[frequent] ||
+            (count[w] == count[frequent] && last[w] > last[frequent]))
+            frequent = w;
+    }
+    *most_recent = recent;
+    *most_frequent = frequent;
+    *first_mention = earliest;
+}
+
+/* ---- one item ---- */
+
+static size_t n_entities(const lg_maker *m) {
+    return m->options->entities ? m->options->entities : 4;
+}
+
+static size_t n_updates(const lg_maker *m) {
+    return m->options->updates ? m->options->updates : 3;
+}
+
+/* question × number of updates × plain or renamed */
+static size_t set_size(const lg_maker *m) {
+    return N_QUESTIONS * n_updates(m) * 2;
+}
+
+static lg_status start(lg_maker *m, story *s, bool *good) {
+    size_t names[MOST + 2];
+    /* men or women only, so that new names are plausible and "he" or "she" would tell nothing */
+    lg_status status = lg_maker_words(m, below(s, 2) ? LG_NAMES_HE : LG_NAMES_SHE, &s->names);
+    if (!status) status = lg_maker_words(m, LG_PLACES, &s->places);
+    if (!status) status = lg_maker_words(m, LG_OBJECTS, &s->objects);
+    if (status) return status;
+    m->obstacle =
+        "it cuts too few names, places or objects into the same number of tokens: ask for fewer entities";
+    *good = lg_words_draw(s->names, s->random, 0, s->n + 2, names) &&
+            lg_words_draw(s->places, s->random, 0, s->n, s->place_word) &&
+            lg_words_draw(s->objects, s->random, 0, s->n, s->object_word);
+    if (!*good) return LG_OK;
+    memcpy(s->name, names, s->n * sizeof *names);
+    memcpy(s->spare, names + s->n, 2 * sizeof *names);
+    s->n_spare = 2;
+    for (size_t i = 0; i < MOST; i++) {
+        s->place[i] = s->lies[i] = NOWHERE;
+        s->holder[i] = NOBODY;
+    }
+    s->spot = NOWHERE;
+    s->last_companion = NOBODY;
+    s->hero = below(s, s->n);
+    s->thing = below(s, s->n);
+    return LG_OK;
+}
+
+/* The choices in random order, and what copying would choose. false: the item gives itself away, or its
+   copies are not those wanted (WANTED: -1 no matter, else whether the copy is right). */
+static bool choose(story *s, lg_maker *m, const lg_text *tail, int wanted_first, int wanted_frequent) {
+    lg_draft *d = s->draft;
+    bool of_places = s->question == LOCATION || s->question == OBJECT_PLACE;
+    size_t order[MOST], least, length = d->prompt.length;
+    const char *words[MOST];
+    lg_random_order(s->random, order, s->n);
+    for (size_t i = 0; i < s->n; i++) {
+        words[i] = of_places ? place(s, (int)order[i]) : name(s, order[i]);
+        lg_draft_choice(d, -1, -1, " %s", words[i]);
+        if (of_places ? (int)order[i] == s->place[who(s)] : order[i] == who(s)) d->answer = i;
+    }
+    lg_text_put(&d->prompt, tail->data, tail->length); /* where it will come, but for the filler */
+    d->failed |= d->prompt.failed;
+    if (d->failed) return false;
+    count_mentions(d->prompt.data, d->prompt.length, words, s->n, &d->most_recent, &d->most_frequent,
+                   &d->first_mention, &least);
+    d->prompt.length = length;
+    m->obstacle = "no story with these entities, updates and distractors keeps the copies at chance";
+    int answer = (int)d->answer;
+    return least > 0 && d->most_recent != answer && d->most_frequent >= 0 &&
+           (wanted_first < 0 || (d->first_mention == answer) == wanted_first) &&
+           (wanted_frequent < 0 || (d->most_frequent == answer) == wanted_frequent);
+}
+
+/* Distractors in the midst of filler: SENTENCES [n] end in TAIL. */
+static lg_status put_distance(lg_maker *m, story *s, const lg_text *tail, const size_t *ends, size_t n,
+                              bool *good) {
+    lg_draft *d = s->draft;
+    size_t taken = 0, at[16];
+    for (size_t i = 0; i < n; i++) {
+        size_t tokens, begin = i ? ends[i - 1] : 0;
+        lg_status status = lg_maker_measure(m, tail->data + begin, ends[i] - begin, &tokens);
+        if (status) return status;
+        taken += tokens;
+    }
+    if (!(*good = lg_maker_fill(m, s->random, taken))) {
+        m->obstacle =
+            "the distractors do not fit into the distance, or the filler does not add up to the rest";
+        return LG_OK;
+    }
+    for (size_t i = 0; i < n; i++) { /* sorted places among the pieces */
+        size_t place = below(s, m->n_pieces + 1), k = i;
+        for (; k && at[k - 1] > place; k--) at[k] = at[k - 1];
+        at[k] = place;
+    }
+    for (size_t i = 0; i <= n; i++) {
+        lg_maker_put_pieces(m, d, i ? at[i - 1] : 0, i < n ? at[i] : m->n_pieces);
+        if (i == n) break;
+        size_t begin = i ? ends[i - 1] : 0, open = lg_draft_open(d);
+        lg_text_put(&d->prompt, tail->data + begin, ends[i] - begin);
+        mark(s, open, "distractor");
+    }
+    return LG_OK;
+}
+
+static void ask(story *s) {
+    lg_draft *d = s->draft;
+    lg_draft_put(d, " ");
+    size_t begin = d->to = lg_draft_open(d);
+    switch (s->question) {
+    case LOCATION:
+        lg_draft_put(d, "Q: Where is %s now? A: the", name(s, s->hero));
+        break;
+    case HOLDER:
+        lg_draft_put(d, "Q: Who has the %s now? A:", object(s, s->thing));
+        break;
+    case OBJECT_PLACE:
+        lg_draft_put(d, "Q: Where is the %s now? A: the", object(s, s->thing));
+        break;
+    default:
+        lg_draft_put(d, "Q: Who is in the same place as the %s now? A:", object(s, s->thing));
+    }
+    lg_draft_close(d, "query", begin);
+}
+
+/* Item of CELL in SET. */
+static lg_status make_item(lg_maker *m, size_t set, size_t cell, lg_random *random, lg_draft *d, bool *good) {
+    size_t n = n_entities(m), updates = cell / 2 % n_updates(m) + 1, n_tail = 0, ends[16];
+    size_t distractors = m->options->distractors ? m->options->distractors : 1;
+    bool renamed = cell % 2;
+    story s = {.n = n, .question = (unsigned)(cell / 2 / n_updates(m)), .random = random, .draft = d};
+    lg_text tail = {0};
+    lg_status status = start(m, &s, good);
+    if (status || !*good) return status;
+    /* The n-th part of the items has its answer mentioned first, and the n-th part most often: in each set,
+       and in each cell over the sets. A character with a new name has been called so too seldom for either.
+     */
+    bool new_name = renamed && (s.question == HOLDER || s.question == COMPANION);
+    int wanted_first = new_name ? -1 : (set + cell / 2) % n == 0;
+    int wanted_frequent = new_name ? -1 : (2 * set + set / n + cell / 2) % n == 0;
+    m->obstacle = "no story comes off with so many entities and updates";
+    *good = tell_body(&s, updates) && bind(&s, renamed);
+    if (!*good) goto done;
+    d->from = d->prompt.length;
+    s.aside = &tail;
+    while (*good && n_tail < distractors) {
+        *good = distract(&s) && !tail.failed;
+        ends[n_tail++] = tail.length;
+    }
+    s.aside = NULL;
+    d->failed |= tail.failed;
+    *good = *good && choose(&s, m, &tail, wanted_first, wanted_frequent);
+    if (!*good) goto done;
+    status = put_distance(m, &s, &tail, ends, n_tail, good);
+    if (status || !*good) goto done;
+    ask(&s);
+    lg_text_printf(&d->cell, "%s/%zu/%s", questions[s.question], updates, renamed ? "renamed" : "plain");
+    d->failed |= d->cell.failed;
+done:
+    lg_text_free(&tail);
+    return status;
+}
+
+static lg_status make(lg_maker *m, size_t set, lg_random random, lg_draft *drafts, bool *good) {
+    enum { TRIES = 4000 };
+    size_t n = set_size(m);
+    uint64_t key = (uint64_t)lg_random_bits(&random) << 32 | lg_random_bits(&random);
+    for (size_t cell = 0; cell < n && *good; cell++) {
+        *good = false;
+        for (uint32_t try = 0; try < TRIES && !*good && !drafts[cell].failed; try++) {
+            lg_random r = lg_random_at(key, (uint32_t)cell, try, 0);
+            lg_draft_clear(&drafts[cell]);
+            lg_status status = make_item(m, set, cell, &r, &drafts[cell], good);
+            if (status) return status;
+        }
+    }
+    return LG_OK;
+}
+
+const lg_recipe lg_recipe_discourse = {
+    .set_size = set_size, .make = make, .in_tokens = true, .equal_choices = true, .own_text = true};
