@@ -7,7 +7,11 @@
 #include "lossgap/score.h"
 
 /* What every table and file says of the sign. */
-#define LG_GAP_SIGN "gap = loss(A) - loss(B), nats per token; positive: B predicts better"
+#define LG_GAP_SIGN       "gap = loss(A) - loss(B), nats per token; positive: B predicts better"
+#define LG_GAP_SIGN_SPANS "gap = loss(A) - loss(B), nats per span; positive: B predicts better"
+static inline const char *lg_gap_sign(bool spans) { /* spans: lg_dataset.spans */
+    return spans ? LG_GAP_SIGN_SPANS : LG_GAP_SIGN;
+}
 
 /* What is grouped by when nothing is asked for: what there is of these. */
 #define LG_GAP_STANDARD                                                                                      \
@@ -68,7 +72,10 @@ typedef struct lg_gap_row {
     double bootstrap_low, bootstrap_high, bootstrap_se;
     uint64_t replicates; /* resamples that held a token of the group */
     uint64_t vocabulary; /* different tokens of the group in the view "vocabulary"; else 0 */
-    const char *note;    /* why there is no error or no test; NULL: nothing to say */
+    /* over spans (lossgap/align.h), which `tokens` then counts: tokens of A and of B in them, and how many
+       are one token in both */
+    uint64_t tokens_a, tokens_b, one_token;
+    const char *note; /* why there is no error or no test; NULL: nothing to say */
 } lg_gap_row;
 
 /* A difference between groups, or a slope over them. */
@@ -120,8 +127,10 @@ typedef struct lg_gap_about {
     size_t n_models;
     uint64_t documents, tokens, unscorable; /* of the dataset; unscorable ones are in no row */
     bool has_text;                          /* else no bytes */
-    const char *where;                      /* NULL: every token with a loss is counted */
-    const char **definitions;               /* [n_definitions] as NAME=EXPRESSION */
+    bool spans;                             /* "tokens" are spans (lossgap/align.h) */
+    uint64_t cut;      /* of the spans that count: some model did not see the whole document before it */
+    const char *where; /* NULL: every token with a loss is counted */
+    const char **definitions; /* [n_definitions] as NAME=EXPRESSION */
     size_t n_definitions;
     uint64_t kept, unknown;  /* tokens with a loss that satisfy it; for which it cannot be told */
     const char *multi;       /* "first", "all", "drop" */

@@ -100,6 +100,7 @@ typedef struct lg_regress_contrast {
 typedef struct lg_regress_fit {
     const char *outcome, *formula;          /* as it was understood */
     const char *cluster, *absorb, *weights; /* NULL */
+    bool spans;                             /* rows are spans (lossgap/align.h), not tokens */
     uint64_t rows, n;                       /* of the tables; used */
     uint64_t clusters, groups;              /* groups: absorbed effects */
     uint64_t columns, k;                    /* of the design; kept */

@@ -9,7 +9,7 @@
 
 struct options {
     const char *data, *out, *show;
-    bool list;
+    bool list, multi; /* multi: given */
     char **without;
     lg_tag_options tag;
 };
@@ -27,6 +27,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         o->tag.window = (size_t)cli_number(state, "--window", argument, 2, (1u << 31) - 1);
         return 0;
     case MULTI:
+        o->multi = true;
         o->tag.multi = (lg_multi)cli_choice(state, "--multi", argument, lg_multi_names);
         return 0;
     case FREQUENCY:
@@ -68,7 +69,8 @@ static const struct argp_option options[] = {
     {"multi", MULTI, "HOW", 0,
      "What a token of several words is where one value is needed: first (default: as the word that holds its "
      "first "
-     "byte), all (the same, but tables count it under each of its families), drop (nothing)",
+     "byte), all (the same, but tables count it under each of its families; default for spans of `lossgap "
+     "align`), drop (nothing)",
      1},
     {"frequency", FREQUENCY, "FILE", 0,
      "Take frequencies from FILE (`lossgap frequency`; default: of this dataset)", 1},
@@ -165,6 +167,7 @@ int cmd_tag(int argc, char **argv) {
         status = print_view(&c, &o, NULL);
     } else {
         status = lg_dataset_open(o.data, &data, &c.error);
+        if (data.spans && !o.multi) o.tag.multi = LG_MULTI_ALL; /* method, section 8 */
         if (!status && o.out) status = lg_tag_run(&data, &o.tag, o.out, &c.monitor, &c.error);
         if (!status && o.show) status = print_view(&c, &o, &data);
         lg_dataset_close(&data);

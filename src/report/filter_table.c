@@ -30,6 +30,11 @@ static void put_double(lg_grid *grid, const char *format, double value) {
     lg_grid_put(grid, LG_INK_PLAIN, isnan(value) ? "-" : text);
 }
 
+/* What is counted: tokens, or spans that tokenizers share. */
+static const char *units_of(const lg_filters *f) {
+    return lg_filters_data(f)->spans ? "spans" : "tokens";
+}
+
 static void put_heads(lg_grid *grid, const char *const *heads) {
     for (; *heads; heads++) lg_grid_put(grid, LG_INK_HEAD, *heads);
 }
@@ -60,7 +65,7 @@ static void print_state(const lg_filters *f, bool color, lg_text *out) {
     const lg_state_tag *tags = lg_filters_state(f, &n);
     if (!n) return;
     lg_grid grid = {.n_columns = 4};
-    put_heads(&grid, (const char *const[]){"tags of state", "gap", "tokens", "documents", NULL});
+    put_heads(&grid, (const char *const[]){"tags of state", "gap", units_of(f), "documents", NULL});
     lg_grid_end_row(&grid);
     bool any = false;
     for (size_t i = 0; i < n; i++) {
@@ -73,7 +78,7 @@ static void print_state(const lg_filters *f, bool color, lg_text *out) {
     }
     lg_text_puts(out, "\n");
     print(&grid, color, out);
-    if (any) lg_text_puts(out, LG_GAP_SIGN ".\n");
+    if (any) lg_text_printf(out, "%s.\n", lg_gap_sign(lg_filters_data(f)->spans));
 }
 
 lg_status lg_filters_table(const lg_filters *f, const lg_table_style *style, char **text, size_t *length,
@@ -81,7 +86,7 @@ lg_status lg_filters_table(const lg_filters *f, const lg_table_style *style, cha
     const lg_dataset *data = lg_filters_data(f);
     lg_text out = {0};
     lg_grid grid = {.n_columns = 7, .left = 1u << 6};
-    put_heads(&grid, (const char *const[]){"filter", "tokens", "share", "documents", "bytes", "unknown",
+    put_heads(&grid, (const char *const[]){"filter", units_of(f), "share", "documents", "bytes", "unknown",
                                            "expression", NULL});
     lg_grid_end_row(&grid);
     for (size_t i = 0; i < lg_filters_n(f); i++) {
@@ -119,7 +124,7 @@ lg_status lg_filtered_table(const lg_filters *f, const lg_scores *scores, size_t
     for (size_t m = 0; m < n_scores; m++) {
         lg_grid grid = {.n_columns = 10};
         lg_text_printf(&out, "%s%s\n", m ? "\n" : "", scores[m].model_name);
-        put_heads(&grid, (const char *const[]){"filter", "tokens", "documents", "loss", "±", NULL});
+        put_heads(&grid, (const char *const[]){"filter", units_of(f), "documents", "loss", "±", NULL});
         if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", "±", NULL});
         if (m) put_heads(&grid, (const char *const[]){"gap", "±", "", NULL});
         lg_grid_end_row(&grid);
@@ -137,13 +142,16 @@ lg_status lg_filtered_table(const lg_filters *f, const lg_scores *scores, size_t
         }
         print(&grid, style->color, &out);
     }
-    lg_text_puts(&out, "Losses are means over tokens, in nats; ±: half of the 95 % interval, clustered by "
-                       "document; -: none.\n");
+    lg_text_printf(&out,
+                   "Losses are means over %s, in nats; ±: half of the 95 %% interval, clustered by "
+                   "document; -: none.\n",
+                   units_of(f));
     if (several)
         lg_text_printf(&out,
-                       "gap = loss(%s) - loss, nats per token; positive: better than %s; *: the interval "
+                       "gap = loss(%s) - loss, nats per %s; positive: better than %s; *: the interval "
                        "leaves 0 out.\n",
-                       scores[0].model_name, scores[0].model_name);
+                       scores[0].model_name, lg_filters_data(f)->spans ? "span" : "token",
+                       scores[0].model_name);
     print_notes(f, &out);
     return hand_over(&out, text, length, error);
 }
@@ -174,8 +182,11 @@ static void begin(lg_json_writer *w, const char *format, const lg_filters *f, co
     put_count(w, "version", VERSION, true);
     if (n_scores > 1)
         put_text(w, "sign",
-                 "gap = loss(first model) - loss(model), nats per token; positive: "
-                 "the model predicts better than the first");
+                 lg_filters_data(f)->spans
+                     ? "gap = loss(first model) - loss(model), nats per span; positive: "
+                       "the model predicts better than the first"
+                     : "gap = loss(first model) - loss(model), nats per token; positive: "
+                       "the model predicts better than the first");
     lg_json_put_key(w, "provenance");
     lg_json_put_object(w);
     put_text(w, "program", "lossgap " LG_VERSION);

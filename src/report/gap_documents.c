@@ -82,6 +82,11 @@ static const member bootstrap_members[] = {
     ROW("replicates", COUNT, replicates),
 };
 static const member vocabulary_members[] = {ROW("vocabulary", COUNT, vocabulary)};
+static const member span_members[] = {
+    ROW("tokens_a", COUNT, tokens_a),
+    ROW("tokens_b", COUNT, tokens_b),
+    ROW("one_token", COUNT, one_token),
+};
 static const member note_members[] = {ROW("note", TEXT, note)};
 
 #define CONTRAST(name, kind, field)                                                                          \
@@ -114,7 +119,7 @@ static const member contrast_bootstrap_members[] = {
 };
 static const member contrast_note_members[] = {CONTRAST("note", TEXT, note)};
 
-enum { PARTS = 4 };
+enum { PARTS = 5 };
 typedef struct members {
     struct {
         const member *list;
@@ -127,9 +132,11 @@ typedef struct members {
 
 static members members_of_rows(const lg_gap *gap) {
     const lg_gap_about *about = lg_gap_get_about(gap);
-    members m = {{PART(row_members), PART(bootstrap_members), PART(vocabulary_members), PART(note_members)}};
+    members m = {{PART(row_members), PART(bootstrap_members), PART(vocabulary_members), PART(span_members),
+                  PART(note_members)}};
     if (!about->bootstrap) m.parts[1].n = 0;
     if (!about->has_vocabulary) m.parts[2].n = 0;
+    if (!about->spans) m.parts[3].n = 0;
     return m;
 }
 
@@ -186,7 +193,7 @@ lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *
     lg_json_put_key(&w, "version");
     lg_json_put_unsigned(&w, VERSION);
     lg_json_put_key(&w, "sign");
-    lg_json_put_text(&w, LG_GAP_SIGN);
+    lg_json_put_text(&w, lg_gap_sign(lg_gap_get_about(gap)->spans));
     lg_json_put_key(&w, "provenance");
     const char *provenance = lg_gap_get_about(gap)->provenance;
     lg_json_put_raw(&w, provenance, strlen(provenance));
@@ -221,6 +228,7 @@ static void put_heads(lg_csv *csv, const lg_gap *gap, const members *m) {
     for (size_t b = 0; b < lg_gap_n_by(gap); b++) lg_csv_put(csv, lg_gap_by(gap, b));
     for (size_t p = 0; p < PARTS; p++)
         for (size_t i = 0; i < m->parts[p].n; i++) lg_csv_put(csv, m->parts[p].list[i].name);
+    if (lg_gap_get_about(gap)->spans) lg_csv_put(csv, "unit");
     lg_csv_put(csv, "positive_gap_means");
     lg_csv_end_row(csv);
 }
@@ -233,6 +241,7 @@ static void put_line(lg_csv *csv, const lg_gap *gap, const members *m, const cha
     for (size_t p = 0; p < PARTS; p++)
         for (size_t i = 0; i < m->parts[p].n; i++)
             put_field(csv, &m->parts[p].list[i], row, lg_gap_get_about(gap)->has_text);
+    if (lg_gap_get_about(gap)->spans) lg_csv_put(csv, "span");
     lg_csv_put(csv, "model_b predicts better");
     lg_csv_end_row(csv);
 }

@@ -101,6 +101,15 @@ static void put_numbers(lg_grid *grid, const lg_gap_row *row, bool bytes) {
         lg_grid_printf(grid, LG_INK_PLAIN, "%.3f %.3f", row->bits_per_byte_a, row->bits_per_byte_b);
 }
 
+/* What is counted: tokens, or spans that tokenizers share. */
+static const char *unit_of(const view *v) {
+    return lg_gap_get_about(v->gap)->spans ? "span" : "token";
+}
+
+static const char *units_of(const view *v) {
+    return lg_gap_get_about(v->gap)->spans ? "spans" : "tokens";
+}
+
 static void put_heads(lg_grid *grid, const char *const *names) {
     for (; *names; names++) lg_grid_put(grid, LG_INK_HEAD, *names);
 }
@@ -282,7 +291,7 @@ static void print_contrasts(const view *v) {
         if (strcmp(row->model_a, v->model_a) != 0 || strcmp(row->model_b, v->model_b) != 0) continue;
         if (!n++) {
             for (size_t b = 0; b < n_by; b++) lg_grid_put(&grid, LG_INK_HEAD, lg_gap_by(v->gap, b));
-            put_heads(&grid, (const char *const[]){"tokens", "docs", NULL});
+            put_heads(&grid, (const char *const[]){units_of(v), "docs", NULL});
             if (row->slope)
                 put_heads(&grid, (const char *const[]){"tags", "slope", "±", "", "± of tags", NULL});
             else
@@ -331,7 +340,7 @@ static bool print_rows(const view *v, size_t column, size_t n, bool bytes, const
     bool types = lg_gap_get_about(v->gap)->has_vocabulary;
     lg_grid grid = {.n_columns = 8 + (bytes ? 1u : 0u) + (types ? 1u : 0u) + (c ? c->n_levels : 0)};
     const char *heads[] = {
-        lg_gap_by(v->gap, column), "tokens", "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
+        lg_gap_by(v->gap, column), units_of(v), "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
     put_heads(&grid, heads);
     if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", NULL});
     if (types) put_heads(&grid, (const char *const[]){"vocabulary", NULL});
@@ -382,7 +391,7 @@ static void put_counted(lg_text *out, uint64_t n, const char *what) {
 static void put_several(const view *v, size_t column) {
     const lg_gap_about *about = lg_gap_get_about(v->gap);
     if (!about->several[column]) return;
-    put_counted(v->out, about->several[column], "token");
+    put_counted(v->out, about->several[column], unit_of(v));
     const char *fate = strcmp(about->multi, "all") == 0    ? "counted under each"
                        : strcmp(about->multi, "drop") == 0 ? "left out"
                                                            : "counted under the first";
@@ -413,7 +422,7 @@ static void print_list(const view *v, uint32_t grouping) {
     lg_grid grid = {.n_columns = n_columns + 7};
     for (size_t b = 0; b < n_by; b++)
         if (grouping >> b & 1) lg_grid_put(&grid, LG_INK_HEAD, lg_gap_by(v->gap, b));
-    const char *heads[] = {"tokens", "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
+    const char *heads[] = {units_of(v), "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
     put_heads(&grid, heads);
     lg_grid_end_row(&grid);
     for (size_t i = 0; i < n; i++) {
@@ -449,13 +458,34 @@ static void print_rest(const view *v) {
     }
 }
 
+static double ratio(uint64_t a, uint64_t b) {
+    return b ? (double)a / (double)b : 0;
+}
+
+/* What the units are where they are no tokens. */
+static void print_spans(const view *v, const lg_gap_row *total) {
+    const lg_gap_about *about = lg_gap_get_about(v->gap);
+    lg_text_printf(
+        v->out,
+        "Spans: the shortest stretches of bytes whose ends are token ends in all models; on average\n"
+        "%.2f bytes, %.3f tokens of A, %.3f of B; %.1f %% are one token in both. Bits per byte do "
+        "not\ndepend on them.\n",
+        ratio(total->bytes, total->tokens), ratio(total->tokens_a, total->tokens),
+        ratio(total->tokens_b, total->tokens), 100 * ratio(total->one_token, total->tokens));
+    if (about->cut) {
+        put_counted(v->out, about->cut, "span");
+        lg_text_puts(v->out, " beyond a window: not all models saw all of the document before; --where\n"
+                             "'context = position' leaves them out.\n");
+    }
+}
+
 static void print_pair(const view *v) {
     const lg_gap_about *about = lg_gap_get_about(v->gap);
     lg_text *out = v->out;
     lg_text_printf(out, "%s (A) against %s (B): ", v->model_a, v->model_b);
     size_t n = select_rows(v, 0);
     const lg_gap_row *total = n ? v->rows[0] : NULL;
-    put_counted(out, total ? total->tokens : 0, "token");
+    put_counted(out, total ? total->tokens : 0, unit_of(v));
     lg_text_puts(out, " in ");
     put_counted(out, total ? total->documents : 0, "document");
     if (about->unscorable)
@@ -464,21 +494,22 @@ static void print_pair(const view *v) {
         lg_text_printf(out, "\ndefined: %s", about->definitions[i]);
     if (about->where) {
         lg_text_printf(out, "\nwhere %s: ", about->where);
-        put_counted(out, about->kept, "token");
+        put_counted(out, about->kept, unit_of(v));
         lg_text_puts(out, " of ");
-        put_counted(out, about->tokens - about->unscorable, "token");
+        put_counted(out, about->tokens - about->unscorable, unit_of(v));
         lg_text_puts(out, " with a loss");
         if (about->unknown) {
             lg_text_puts(out, "; it cannot be told of ");
-            put_counted(out, about->unknown, "token");
+            put_counted(out, about->unknown, unit_of(v));
         }
     }
-    lg_text_puts(out, "\n" LG_GAP_SIGN ".\n"
-                      "±: half of the 95 % interval, clustered by document; *: it leaves 0 out; -: none\n"
+    lg_text_printf(out, "\n%s.\n", lg_gap_sign(about->spans));
+    if (about->spans && total) print_spans(v, total);
+    lg_text_puts(out, "±: half of the 95 % interval, clustered by document; *: it leaves 0 out; -: none\n"
                       "(one document).\n\n");
     bool bytes = about->has_text;
     lg_grid grid = {.n_columns = 9};
-    const char *heads[] = {"", "tokens", "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
+    const char *heads[] = {"", units_of(v), "docs", v->head_a, v->head_b, "gap", "±", "", NULL};
     put_heads(&grid, heads);
     if (bytes) put_heads(&grid, (const char *const[]){"bits/byte", NULL});
     lg_grid_end_row(&grid);

@@ -157,7 +157,8 @@ lg_status lg_regress_json(const lg_regress *r, char **text, size_t *length, lg_e
     put_text(&w, "format", "regression");
     lg_json_put_key(&w, "version");
     lg_json_put_unsigned(&w, VERSION);
-    if (strcmp(lg_regress_get_fit(r)->outcome, "gap") == 0) put_text(&w, "sign", LG_GAP_SIGN);
+    if (strcmp(lg_regress_get_fit(r)->outcome, "gap") == 0)
+        put_text(&w, "sign", lg_gap_sign(lg_regress_get_fit(r)->spans));
     lg_json_put_key(&w, "provenance");
     lg_json_put_raw(&w, provenance, strlen(provenance));
     open_list(&w, "rows");
@@ -348,8 +349,8 @@ static void print_fit(const lg_regress *r, lg_text *out) {
     const lg_regress_fit *f = lg_regress_get_fit(r);
     size_t n;
     lg_text_printf(out, "%s\n", f->formula);
-    if (strcmp(f->outcome, "gap") == 0) lg_text_puts(out, LG_GAP_SIGN ".\n");
-    lg_text_printf(out, "%llu rows", (unsigned long long)f->n);
+    if (strcmp(f->outcome, "gap") == 0) lg_text_printf(out, "%s.\n", lg_gap_sign(f->spans));
+    lg_text_printf(out, "%llu %s", (unsigned long long)f->n, f->spans ? "spans" : "rows");
     const lg_regress_left_out *left_out = lg_regress_left_outs(r, &n);
     for (size_t i = 0; i < n; i++) {
         const char *reason = left_out[i].reason;

@@ -171,6 +171,12 @@ void gap_put_selection(const collector *c, const gap_selection *options, lg_json
         lg_json_put_unsigned(w, gap->several[i]);
     }
     lg_json_end_object(w);
+    lg_json_put_key(w, "unit");
+    lg_json_put_text(w, c->data->spans ? "span" : "token");
+    if (c->data->spans) {
+        lg_json_put_key(w, "cut");
+        lg_json_put_unsigned(w, c->cut);
+    }
     lg_json_put_key(w, "documents");
     lg_json_put_unsigned(w, c->data->n_docs);
     lg_json_put_key(w, "tokens");
@@ -209,6 +215,8 @@ void gap_finish_about(collector *c) {
     about->kept = c->kept;
     about->unknown = c->unknown;
     about->has_text = c->data->has_text;
+    about->spans = c->data->spans;
+    about->cut = c->cut;
     for (size_t b = 0; b < c->gap->n_by; b++)
         c->gap->by[b].values = c->gap->by[b].bits = NULL; /* they end with the table */
 }
@@ -226,7 +234,7 @@ static lg_status describe(collector *c, const lg_table *tags, const lg_gap_optio
     lg_json_put_key(&w, "settings");
     lg_json_put_object(&w);
     lg_json_put_key(&w, "sign");
-    lg_json_put_text(&w, LG_GAP_SIGN);
+    lg_json_put_text(&w, lg_gap_sign(c->data->spans));
     lg_json_put_key(&w, "interval");
     lg_json_put_text(&w,
                      "95 %, clustered by document (CR1), Student's t with documents - 1 degrees of freedom");
@@ -302,7 +310,8 @@ lg_status lg_gap_check_where(const char *where, const lg_dataset *data, const ch
                                 .context = &none,
                                 .entropy = columns & LG_COLUMN_ENTROPY ? &no_loss : NULL,
                                 .rank = columns & LG_COLUMN_RANK ? &none : NULL,
-                                .top1 = columns & LG_COLUMN_TOP1 ? &none : NULL};
+                                .top1 = columns & LG_COLUMN_TOP1 ? &none : NULL,
+                                .tokens = data->spans ? &none : NULL};
     if (!status && tags_path) status = lg_table_open(tags_path, "tags", &tags, error);
     if (!status && tags) status = lg_check_tags(data, tags, error);
     if (!status) status = lg_where_open(where, "--where", data, scores, models, n_models, tags, &w, error);

@@ -159,6 +159,16 @@ typedef struct adding {
     size_t way, doc, begin;
 } adding;
 
+static void add_span_tokens(const collector *c, size_t at, sums *s) {
+    for (size_t p = 0; p < c->n_pairs; p++) {
+        const uint32_t *a = c->scores[c->pairs[p].a].tokens, *b = c->scores[c->pairs[p].b].tokens;
+        if (!a || !b) continue;
+        s[p].tokens_a += a[at];
+        s[p].tokens_b += b[at];
+        s[p].one += a[at] == 1 && b[at] == 1;
+    }
+}
+
 static inline bool add_token(void *context, size_t i, uint64_t code) {
     const adding *a = context;
     collector *c = a->c;
@@ -181,6 +191,7 @@ static inline bool add_token(void *context, size_t i, uint64_t code) {
         s[p].doc_gap += gap;
         s[p].bytes_gap += (double)bytes * gap;
     }
+    if (c->data->spans) add_span_tokens(c, at, s);
     return true;
 }
 
@@ -192,6 +203,12 @@ static void count_several(collector *c, size_t begin, size_t n) {
             c->gap->several[b] += (bits & (bits - 1)) && is_counted(c, i);
         }
     }
+}
+
+static void count_cut(collector *c, size_t doc, size_t begin, size_t n) {
+    const size_t first = (size_t)lg_begin_of(c->data->doc_token_end, doc);
+    for (size_t i = begin; i < begin + n; i++)
+        c->cut += is_counted(c, i) && c->scores[0].context[i] < i - first;
 }
 
 /* Cells by group, and in each group by document: the order in which they were closed. */
@@ -238,6 +255,7 @@ lg_status gap_collect(collector *c, lg_error *error) {
             size_t n = end - at < BLOCK ? end - at : BLOCK;
             read_levels(c, columns, doc, at, n, levels);
             count_several(c, at, n);
+            if (data->spans) count_cut(c, doc, at, n);
             for (size_t k = 0; k < c->n_groupings && ok; k++) {
                 adding a = {c, k, doc, at};
                 ok = visit_block(c, &c->groupings[k], levels, at, n, add_token, &a);

@@ -31,6 +31,7 @@ typedef struct sums {
     double bytes_gap;                 /* bytes x gap */
     double median, improved, trimmed; /* second pass */
     bool constant;                    /* all gaps are equal */
+    uint64_t tokens_a, tokens_b, one; /* of spans: tokens of either model, spans that are one token in both */
 } sums;
 
 typedef struct group {
@@ -93,6 +94,7 @@ typedef struct collector {
     uint32_t *slots; /* hash of (grouping, code): group + 1, 0: free */
     size_t n_slots;
     uint64_t unscorable, kept, unknown;
+    uint64_t cut;             /* of spans that count: some model did not see the whole document before it */
     lg_token_source *source;  /* of `query`; both are closed after tokens are chosen */
     lg_query *query;          /* definitions, then the condition */
     const char **definitions; /* [n_definitions] names */

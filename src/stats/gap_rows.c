@@ -65,6 +65,9 @@ static lg_status finish_row(const collector *c, size_t index, size_t pair, doubl
     row->documents = g->documents;
     row->bytes = g->bytes;
     row->vocabulary = g->vocabulary;
+    row->tokens_a = s->tokens_a;
+    row->tokens_b = s->tokens_b;
+    row->one_token = s->one;
     row->loss_a = n > 0 ? s->a / n : NAN;
     row->loss_b = n > 0 ? s->b / n : NAN;
     row->bits_per_byte_a = bytes ? s->a / (M_LN2 * (double)g->bytes) : NAN;

@@ -52,6 +52,7 @@ struct lg_frame {
     lg_token_source *token_source; /* columns of scores; NULL: none */
     const lg_query_source *tokens; /* its columns */
     size_t n_tokens;
+    bool spans;                    /* they are spans (lossgap/align.h) */
     const char *model_a, *model_b; /* of scores; NULL */
     lg_table **tables;             /* owned */
     size_t n_tables, tables_room;

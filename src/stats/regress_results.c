@@ -147,6 +147,10 @@ lg_status lg_regress_describe(lg_regression *r, const lg_regress_options *o, lg_
     lg_json_end_object(&w);
     lg_json_put_key(&w, "settings");
     lg_json_put_object(&w);
+    if (d->frame->tokens) {
+        lg_json_put_key(&w, "unit");
+        lg_json_put_text(&w, d->frame->spans ? "span" : "token");
+    }
     lg_json_put_key(&w, "formula");
     lg_json_put_text(&w, o->formula);
     lg_json_put_key(&w, "cluster");
@@ -172,6 +176,7 @@ lg_status lg_regress_describe(lg_regression *r, const lg_regress_options *o, lg_
                              : "95 %, classical, Student's t with rows - columns degrees of freedom");
     lg_json_end_object(&w);
     lg_json_end_object(&w);
+    fit->spans = d->frame->spans;
     fit->outcome = copy(r->result, d->formula.outcome);
     fit->formula = copy(r->result, o->formula);
     fit->cluster = copy(r->result, o->cluster);

@@ -105,6 +105,7 @@ lg_status lg_frame_add_scores(lg_frame *frame, const lg_dataset *data, const lg_
     if (status) return status;
     frame->tokens = lg_token_source_columns(frame->token_source);
     frame->n_tokens = data->n_tokens;
+    frame->spans = data->spans;
     frame->model_a = models[0];
     frame->model_b = models[1];
     return LG_OK;
