@@ -65,7 +65,7 @@ static void put_models(lg_text *out, const lg_probe_results *r) {
 /* What is drawn against distance: a field of the points, with its band, and a dashed line at another's mean.
  */
 typedef struct figure {
-    const char *field, *title, *domain, *reference, *reference_title;
+    const char *field, *title, *domain, *independent, *reference, *reference_title;
 } figure;
 
 /* The interval at each distance as MARK: a band, or a stroke, which also shows where there is one distance.
@@ -81,11 +81,12 @@ static void put_interval(lg_text *out, const figure *f, const char *x, const cha
 static void put_panels(lg_text *out, const lg_probe_results *r, const figure *f, const char *x) {
     lg_text_puts(out, "{\"facet\":{\"field\":\"probe\",\"type\":\"nominal\",\"title\":null,\"sort\":");
     put_probes(out, r);
-    lg_text_puts(
-        out,
-        "},\"columns\":3,\"resolve\":{\"scale\":{\"x\":\"independent\"}},\n"
-        "\"spec\":{\"width\":220,\"height\":150,\n"
-        "\"encoding\":{\"color\":{\"field\":\"model\",\"type\":\"nominal\",\"title\":\"model\",\"sort\":");
+    lg_text_printf(out,
+                   "},\"columns\":3,\"resolve\":{\"scale\":{\"x\":\"independent\"%s}},\n"
+                   "\"spec\":{\"width\":220,\"height\":150,\n"
+                   "\"encoding\":{\"color\":{\"field\":\"model\",\"type\":\"nominal\",\"title\":\"model\","
+                   "\"legend\":{\"symbolOpacity\":1},\"sort\":",
+                   f->independent);
     put_models(out, r);
     lg_text_puts(out, ",\"scale\":{\"range\":[\"#0072b2\",\"#d55e00\",\"#009e73\",\"#cc79a7\",\"#e69f00\","
                       "\"#56b4e9\",\"#000000\",\"#999999\"]}}},\n\"layer\":[\n");
@@ -109,8 +110,8 @@ static void put_panels(lg_text *out, const lg_probe_results *r, const figure *f,
 
 lg_status lg_probe_view(const lg_probe_results *r, char **text, size_t *length, lg_error *error) {
     static const figure figures[] = {
-        {"accuracy", "accuracy", ",\"scale\":{\"domain\":[0,1]}", "chance", "chance"},
-        {"margin", "margin (nats)", "", "zero", "no preference"},
+        {"accuracy", "accuracy", ",\"scale\":{\"domain\":[0,1]}", "", "chance", "chance"},
+        {"margin", "margin (nats)", "", ",\"y\":\"independent\"", "zero", "no preference"},
     };
     lg_text out = {0};
     bool zero = false;
@@ -133,7 +134,7 @@ lg_status lg_probe_view(const lg_probe_results *r, char **text, size_t *length, 
     const char *x = zero ? "\"x\":{\"field\":\"distance\",\"type\":\"quantitative\",\"title\":\"distance\","
                            "\"scale\":{\"type\":\"symlog\"}}"
                          : "\"x\":{\"field\":\"distance\",\"type\":\"quantitative\",\"title\":\"distance\","
-                           "\"scale\":{\"type\":\"log\",\"base\":2,\"nice\":false}}";
+                           "\"scale\":{\"type\":\"log\",\"base\":2,\"nice\":false,\"padding\":8}}";
     for (size_t f = 0; f < sizeof figures / sizeof *figures; f++) {
         if (f) lg_text_puts(&out, ",\n");
         put_panels(&out, r, &figures[f], x);
