@@ -2,6 +2,8 @@
    of Wilson, and what happens where there is little or nothing to say. */
 #include "probe_fixture.h"
 
+#include "base/file.h"
+#include "base/json.h"
 #include "lossgap/gap.h"
 #include "stats/probe_internal.h"
 
@@ -363,6 +365,66 @@ static void test_picks(void **state) {
     lg_probe_items_free(items);
 }
 
+/* ---- against NumPy ---- */
+
+static double number(const lg_json_value *row, const char *key) {
+    const lg_json_value *value = lg_json_get(row, key);
+    return value && value->type != LG_JSON_NULL ? value->number : NAN;
+}
+
+/* Reference log-probabilities, read, evaluated, and compared with tests/golden/probes/evaluate.py. */
+static void test_golden(void **state) {
+    (void)state;
+    lg_error error = {0};
+    lg_probe_items *items;
+    lg_probe_scores *scores;
+    lg_mapping file;
+    size_t n_models, rows = 0;
+    if (lg_probe_items_read("tests/golden/probes/items.jsonl", &items, &error) ||
+        lg_probe_logp_read("tests/golden/probes/logp.jsonl", items, &scores, &n_models, &error) ||
+        lg_map("tests/golden/probes/evaluated.jsonl", &file, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(n_models, 2);
+    lg_probe_results *r = fixture_evaluate(items, scores, n_models);
+    const char *at = (const char *)file.data, *end = at + file.size;
+    for (; at < end; rows++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        lg_arena arena = {0};
+        lg_json_value *want;
+        assert_int_equal(lg_json_parse(&arena, at, (size_t)(newline - at), "evaluated", &want, &error),
+                         LG_OK);
+        double distance = number(want, "distance");
+        const char *cell = lg_json_get(want, "cell")->string;
+        if (!strcmp(cell, "*")) cell = NULL;
+        const char *model = lg_json_get(want, "model")->string, *probe = lg_json_get(want, "probe")->string;
+        const lg_probe_row *row = fixture_row(r, model, probe, isnan(distance) ? -1 : (long)distance, cell);
+        assert_true((double)row->items == number(want, "items") &&
+                    (double)row->scored == number(want, "scored"));
+        assert_true(row->missing == row->items - row->scored && row->groups == row->scored);
+        fixture_near(row->summed.margin.mean, number(want, "margin"), 1e-12, "margin");
+        fixture_near(row->summed.margin.se, number(want, "margin_se"), 1e-12, "error of the margin");
+        fixture_near(row->summed.accuracy.clustered.mean, number(want, "accuracy"), 1e-15, "accuracy");
+        fixture_near(row->summed.accuracy.wilson_low, number(want, "wilson_low"), 1e-12, "Wilson low");
+        fixture_near(row->summed.accuracy.wilson_high, number(want, "wilson_high"), 1e-12, "Wilson high");
+        fixture_near(row->loss.mean, number(want, "loss"), 1e-12, "loss");
+        if (lg_json_get(want, "knowledge")) {
+            const lg_probe_bias *bias =
+                fixture_bias(r, model, probe, isnan(distance) ? -1 : (long)distance, NULL);
+            fixture_near(bias->part[LG_PROBE_KNOWLEDGE].mean, number(want, "knowledge"), 1e-12, "knowledge");
+            fixture_near(bias->part[LG_PROBE_IDENTITY].mean, number(want, "identity"), 1e-12, "identity");
+            assert_true(!strncmp(bias->verdict, "prefers \"he\" (+", 15)); /* 50 % right: it always says he */
+        }
+        lg_arena_free(&arena);
+        at = newline + 1;
+    }
+    assert_int_equal(rows, 86);
+    assert_int_equal(lg_probe_n_rows(r), rows);
+    lg_unmap(&file);
+    lg_probe_results_free(r);
+    lg_probe_logp_free(scores, n_models);
+    lg_probe_items_free(items);
+}
+
 /* ---- little to say ---- */
 
 static void test_degenerate(void **state) {
@@ -466,6 +528,7 @@ static void test_degenerate(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_wilson), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_picks), cmocka_unit_test(test_degenerate)};
+                                       cmocka_unit_test(test_picks), cmocka_unit_test(test_golden),
+                                       cmocka_unit_test(test_degenerate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
