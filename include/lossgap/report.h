@@ -6,6 +6,7 @@
 #include "lossgap/base.h"
 #include "lossgap/filter.h"
 #include "lossgap/gap.h"
+#include "lossgap/profile.h"
 #include "lossgap/tag.h"
 #include "lossgap/regress.h"
 
@@ -30,6 +31,17 @@ typedef struct lg_table_style {
 
 LG_API lg_status lg_gap_table(const lg_gap *gap, const lg_table_style *style, char **text, size_t *length,
                               lg_error *error);
+
+/* docs/formats/profile.md. The first CSV has the rows; the others have a head alone without references or
+ * seeds. */
+LG_API lg_status lg_profile_json(const lg_profile *profile, char **text, size_t *length, lg_error *error);
+LG_API lg_status lg_profile_csv(const lg_profile *profile, char **text, size_t *length, lg_error *error);
+LG_API lg_status lg_profile_agreements_csv(const lg_profile *profile, char **text, size_t *length,
+                                           lg_error *error);
+LG_API lg_status lg_profile_seeds_csv(const lg_profile *profile, char **text, size_t *length,
+                                      lg_error *error); /* gaps between seeds */
+LG_API lg_status lg_profile_table(const lg_profile *profile, const lg_table_style *style, char **text,
+                                  size_t *length, lg_error *error);
 
 /* What columns of tags there are, with their levels; the families and which tags belong to each. */
 LG_API lg_status lg_tag_list_table(const lg_tag_view *view, char **text, size_t *length, lg_error *error);

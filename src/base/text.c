@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 static bool make_room(lg_text *text, size_t length) {
@@ -43,6 +44,17 @@ void lg_text_printf(lg_text *text, const char *format, ...) {
 void lg_text_free(lg_text *text) {
     free(text->data);
     *text = (lg_text){0};
+}
+
+lg_status lg_text_take(lg_text *text, char **bytes, size_t *length, lg_error *error) {
+    if (text->failed) {
+        lg_text_free(text);
+        return lg_fail_memory(error);
+    }
+    *bytes = text->data;
+    *length = text->length;
+    *text = (lg_text){0};
+    return LG_OK;
 }
 
 size_t lg_utf8_decode(const char *text, size_t length, uint32_t *code_point, bool *valid) {

@@ -16,6 +16,9 @@ void lg_text_put(lg_text *text, const void *bytes, size_t length);
 void lg_text_puts(lg_text *text, const char *string);
 void lg_text_printf(lg_text *text, const char *format, ...) LG_PRINTF(2, 3);
 void lg_text_free(lg_text *text);
+/* Hands the finished text over: *BYTES [*LENGTH] is the caller's to free(). Frees it where a put had failed.
+ */
+lg_status lg_text_take(lg_text *text, char **bytes, size_t *length, lg_error *error);
 
 /* Decodes the character at TEXT (LENGTH > 0) and returns its bytes. A byte that begins no well-formed UTF-8
    sequence (overlong, surrogate, above U+10FFFF, cut off) is U+FFFD of one byte, and *VALID false. */

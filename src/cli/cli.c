@@ -340,3 +340,19 @@ size_t cli_width(FILE *stream) {
     long width = columns ? strtol(columns, NULL, 10) : 0;
     return width > 0 ? (size_t)width : 80;
 }
+
+char *cli_beside(const char *path, const char *ending) {
+    size_t length = strlen(path);
+    if (length > 5 && strcmp(path + length - 5, ".json") == 0) length -= 5;
+    else if (length > 4 && strcmp(path + length - 4, ".csv") == 0) length -= 4;
+    char *name;
+    return asprintf(&name, "%.*s%s", (int)length, path, ending) < 0 ? NULL : name;
+}
+
+lg_status cli_write_beside(const char *path, const char *ending, const char *text, size_t length,
+                           lg_error *error) {
+    char *name = cli_beside(path, ending);
+    lg_status status = name ? lg_write_file(name, text, length, error) : lg_fail_memory(error);
+    free(name);
+    return status;
+}

@@ -109,6 +109,9 @@ struct lg_gap;
 lg_status cli_write_gap(const struct lg_gap *gap, const char *out, lg_error *error);
 /* STEM.ENDING, for a PATH that ends in .json or .csv; otherwise PATH.ENDING. free(); NULL: no memory. */
 char *cli_beside(const char *path, const char *ending);
+/* Writes TEXT [length] there. */
+lg_status cli_write_beside(const char *path, const char *ending, const char *text, size_t length,
+                           lg_error *error);
 
 /* probe_results.c: evaluates SCORES [N_MODELS], writes the results to FOLDER (NULL: nowhere) and prints them.
  */
@@ -129,6 +132,7 @@ int cmd_frequency(int argc, char **argv);
 int cmd_gap(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_regress(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_tag(int argc, char **argv);

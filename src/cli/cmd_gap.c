@@ -163,33 +163,17 @@ static const struct argp argp = {options,
                                  help,
                                  NULL};
 
-char *cli_beside(const char *path, const char *ending) {
-    size_t length = strlen(path);
-    if (length > 5 && strcmp(path + length - 5, ".json") == 0) length -= 5;
-    else if (length > 4 && strcmp(path + length - 4, ".csv") == 0) length -= 4;
-    char *name;
-    return asprintf(&name, "%.*s%s", (int)length, path, ending) < 0 ? NULL : name;
-}
-
 lg_status cli_write_gap(const lg_gap *gap, const char *out, lg_error *error) {
-    char *json_path = cli_beside(out, ".json"), *csv_path = cli_beside(out, ".csv"), *json = NULL,
-         *csv = NULL;
-    char *more_path = cli_beside(out, "-contrasts.csv"), *more = NULL;
+    char *json = NULL, *csv = NULL, *more = NULL;
     size_t json_length, csv_length, more_length;
-    lg_status status = json_path && csv_path && more_path ? LG_OK : lg_fail_memory(error);
-    if (!status && lg_gap_n_contrasts(gap)) {
-        status = lg_gap_contrasts_csv(gap, &more, &more_length, error);
-        if (!status) status = lg_write_file(more_path, more, more_length, error);
-    }
-    if (!status) status = lg_gap_json(gap, &json, &json_length, error);
+    lg_status status = lg_gap_json(gap, &json, &json_length, error);
     if (!status) status = lg_gap_csv(gap, &csv, &csv_length, error);
-    if (!status) status = lg_write_file(csv_path, csv, csv_length, error);
-    if (!status) status = lg_write_file(json_path, json, json_length, error);
-    free(json_path);
-    free(csv_path);
+    if (!status && lg_gap_n_contrasts(gap)) status = lg_gap_contrasts_csv(gap, &more, &more_length, error);
+    if (!status && more) status = cli_write_beside(out, "-contrasts.csv", more, more_length, error);
+    if (!status) status = cli_write_beside(out, ".csv", csv, csv_length, error);
+    if (!status) status = cli_write_beside(out, ".json", json, json_length, error);
     free(json);
     free(csv);
-    free(more_path);
     free(more);
     return status;
 }

@@ -153,16 +153,12 @@ static const struct argp argp = {
     NULL};
 
 static lg_status write_files(const lg_regress *regress, const char *out, lg_error *error) {
-    char *json_path = cli_beside(out, ".json"), *csv_path = cli_beside(out, ".csv"), *json = NULL,
-         *csv = NULL;
+    char *json = NULL, *csv = NULL;
     size_t json_length, csv_length;
-    lg_status status = json_path && csv_path ? LG_OK : lg_fail_memory(error);
-    if (!status) status = lg_regress_json(regress, &json, &json_length, error);
+    lg_status status = lg_regress_json(regress, &json, &json_length, error);
     if (!status) status = lg_regress_csv(regress, &csv, &csv_length, error);
-    if (!status) status = lg_write_file(csv_path, csv, csv_length, error);
-    if (!status) status = lg_write_file(json_path, json, json_length, error);
-    free(json_path);
-    free(csv_path);
+    if (!status) status = cli_write_beside(out, ".csv", csv, csv_length, error);
+    if (!status) status = cli_write_beside(out, ".json", json, json_length, error);
     free(json);
     free(csv);
     return status;

@@ -24,6 +24,8 @@ static const struct command {
     {"tag", cmd_tag, "say what each token is", NULL},
     {"frequency", cmd_frequency, "count token types, for tags that go by a larger corpus", NULL},
     {"gap", cmd_gap, "say where one model predicts better than another, by category", NULL},
+    {"profile", cmd_profile, "say where the gap lies, beside a reference pair's and the noise of seeds",
+     NULL},
     {"regress", cmd_regress, "relate the gap to tags, positions, copying and frequency, all at once", NULL},
     {"filter", cmd_filter, "make masks of tokens, for mean losses over them", NULL},
     {"export", cmd_export, "write the per-token table as JSONL or CSV", "Look"},

@@ -6,33 +6,15 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "lossgap/report.h"
-#include "report/csv.h"
+#include "report/members.h"
 
 enum { VERSION = 1 };
 
-static lg_status hand_over(lg_text *out, char **text, size_t *length, lg_error *error) {
-    if (out->failed) {
-        lg_text_free(out);
-        return lg_fail_memory(error);
-    }
-    *text = out->data;
-    *length = out->length;
-    return LG_OK;
-}
-
 /* ---- the members of rows, after the models and grouping columns ---- */
 
-typedef enum kind { COUNT, BYTES, NUMBER, TEXT } kind; /* BYTES: a count that only data with text have */
-
-typedef struct member {
-    const char *name;
-    kind kind;
-    size_t offset;
-} member;
-
 #define ROW(name, kind, field)                                                                               \
-    { name, kind, offsetof(lg_gap_row, field) }
-static const member row_members[] = {
+    { name, LG_MEMBER_##kind, offsetof(lg_gap_row, field) }
+static const lg_member row_members[] = {
     ROW("tokens", COUNT, tokens),
     ROW("documents", COUNT, documents),
     ROW("bytes", BYTES, bytes),
@@ -75,23 +57,23 @@ static const member row_members[] = {
     ROW("p_sign_bh", NUMBER, p_sign_bh),
     ROW("p_sign_flip", NUMBER, p_sign_flip),
 };
-static const member bootstrap_members[] = {
+static const lg_member bootstrap_members[] = {
     ROW("bootstrap_low", NUMBER, bootstrap_low),
     ROW("bootstrap_high", NUMBER, bootstrap_high),
     ROW("bootstrap_se", NUMBER, bootstrap_se),
     ROW("replicates", COUNT, replicates),
 };
-static const member vocabulary_members[] = {ROW("vocabulary", COUNT, vocabulary)};
-static const member span_members[] = {
+static const lg_member vocabulary_members[] = {ROW("vocabulary", COUNT, vocabulary)};
+static const lg_member span_members[] = {
     ROW("tokens_a", COUNT, tokens_a),
     ROW("tokens_b", COUNT, tokens_b),
     ROW("one_token", COUNT, one_token),
 };
-static const member note_members[] = {ROW("note", TEXT, note)};
+static const lg_member note_members[] = {ROW("note", TEXT, note)};
 
 #define CONTRAST(name, kind, field)                                                                          \
-    { name, kind, offsetof(lg_gap_contrast, field) }
-static const member contrast_members[] = {
+    { name, LG_MEMBER_##kind, offsetof(lg_gap_contrast, field) }
+static const lg_member contrast_members[] = {
     CONTRAST("tokens", COUNT, tokens),
     CONTRAST("documents", COUNT, documents),
     CONTRAST("groups", COUNT, levels),
@@ -112,61 +94,35 @@ static const member contrast_members[] = {
     CONTRAST("low_levels", NUMBER, low_levels),
     CONTRAST("high_levels", NUMBER, high_levels),
 };
-static const member contrast_bootstrap_members[] = {
+static const lg_member contrast_bootstrap_members[] = {
     CONTRAST("bootstrap_low", NUMBER, bootstrap_low), CONTRAST("bootstrap_high", NUMBER, bootstrap_high),
     CONTRAST("ratio_low", NUMBER, ratio_low),         CONTRAST("ratio_high", NUMBER, ratio_high),
     CONTRAST("replicates", COUNT, replicates),
 };
-static const member contrast_note_members[] = {CONTRAST("note", TEXT, note)};
+static const lg_member contrast_note_members[] = {CONTRAST("note", TEXT, note)};
 
-enum { PARTS = 5 };
-typedef struct members {
-    struct {
-        const member *list;
-        size_t n;
-    } parts[PARTS];
-} members;
-
-#define PART(list)                                                                                           \
-    { list, sizeof list / sizeof *list }
-
-static members members_of_rows(const lg_gap *gap) {
+static lg_members members_of_rows(const lg_gap *gap) {
     const lg_gap_about *about = lg_gap_get_about(gap);
-    members m = {{PART(row_members), PART(bootstrap_members), PART(vocabulary_members), PART(span_members),
-                  PART(note_members)}};
+    lg_members m = {{LG_MEMBER_PART(row_members), LG_MEMBER_PART(bootstrap_members),
+                     LG_MEMBER_PART(vocabulary_members), LG_MEMBER_PART(span_members),
+                     LG_MEMBER_PART(note_members)}};
     if (!about->bootstrap) m.parts[1].n = 0;
     if (!about->has_vocabulary) m.parts[2].n = 0;
     if (!about->spans) m.parts[3].n = 0;
     return m;
 }
 
-static members members_of_contrasts(const lg_gap *gap) {
-    members m = {{PART(contrast_members), PART(contrast_bootstrap_members), PART(contrast_note_members)}};
+static lg_members members_of_contrasts(const lg_gap *gap) {
+    lg_members m = {{LG_MEMBER_PART(contrast_members), LG_MEMBER_PART(contrast_bootstrap_members),
+                     LG_MEMBER_PART(contrast_note_members)}};
     if (!lg_gap_get_about(gap)->bootstrap) m.parts[1].n = 0;
     return m;
-}
-
-static void put_member(lg_json_writer *w, const member *m, const void *row, bool has_text) {
-    const char *at = (const char *)row + m->offset;
-    lg_json_put_key(w, m->name);
-    if (m->kind == NUMBER) lg_json_put_double(w, *(const double *)at); /* NAN: null */
-    else if (m->kind == TEXT) lg_json_put_text(w, *(const char *const *)at);
-    else if (m->kind == BYTES && !has_text) lg_json_put_null(w);
-    else lg_json_put_unsigned(w, *(const uint64_t *)at);
-}
-
-static void put_field(lg_csv *csv, const member *m, const void *row, bool has_text) {
-    const char *at = (const char *)row + m->offset;
-    if (m->kind == NUMBER) lg_csv_put_double(csv, *(const double *)at);
-    else if (m->kind == TEXT) lg_csv_put(csv, *(const char *const *)at);
-    else if (m->kind == BYTES && !has_text) lg_csv_put(csv, NULL);
-    else lg_csv_put_unsigned(csv, *(const uint64_t *)at);
 }
 
 /* ---- documents ---- */
 
 /* A row on a line, for diff and for eyes. ROW: what the members are offsets into. */
-static void put_row(lg_text *out, const lg_gap *gap, const members *m, const char *model_a,
+static void put_row(lg_text *out, const lg_gap *gap, const lg_members *m, const char *model_a,
                     const char *model_b, const char *const *level, const void *row) {
     lg_json_writer w = {.out = out};
     lg_json_put_object(&w);
@@ -178,9 +134,7 @@ static void put_row(lg_text *out, const lg_gap *gap, const members *m, const cha
         lg_json_put_key(&w, lg_gap_by(gap, b));
         lg_json_put_text(&w, level[b]);
     }
-    for (size_t p = 0; p < PARTS; p++)
-        for (size_t i = 0; i < m->parts[p].n; i++)
-            put_member(&w, &m->parts[p].list[i], row, lg_gap_get_about(gap)->has_text);
+    lg_members_json(m, row, lg_gap_get_about(gap)->has_text, &w);
     lg_json_end_object(&w);
 }
 
@@ -199,7 +153,7 @@ lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *
     lg_json_put_raw(&w, provenance, strlen(provenance));
     lg_json_put_key(&w, "rows");
     lg_json_put_raw(&w, "[", 1);
-    members m = members_of_rows(gap);
+    lg_members m = members_of_rows(gap);
     for (size_t i = 0; i < lg_gap_n_rows(gap); i++) {
         const lg_gap_row *row = lg_gap_at(gap, i);
         lg_text_puts(&out, i ? ",\n" : "\n");
@@ -219,28 +173,25 @@ lg_status lg_gap_json(const lg_gap *gap, char **text, size_t *length, lg_error *
     }
     lg_json_end_object(&w);
     lg_text_puts(&out, "\n");
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }
 
-static void put_heads(lg_csv *csv, const lg_gap *gap, const members *m) {
+static void put_heads(lg_csv *csv, const lg_gap *gap, const lg_members *m) {
     lg_csv_put(csv, "model_a");
     lg_csv_put(csv, "model_b");
     for (size_t b = 0; b < lg_gap_n_by(gap); b++) lg_csv_put(csv, lg_gap_by(gap, b));
-    for (size_t p = 0; p < PARTS; p++)
-        for (size_t i = 0; i < m->parts[p].n; i++) lg_csv_put(csv, m->parts[p].list[i].name);
+    lg_members_heads(m, csv);
     if (lg_gap_get_about(gap)->spans) lg_csv_put(csv, "unit");
     lg_csv_put(csv, "positive_gap_means");
     lg_csv_end_row(csv);
 }
 
-static void put_line(lg_csv *csv, const lg_gap *gap, const members *m, const char *model_a,
+static void put_line(lg_csv *csv, const lg_gap *gap, const lg_members *m, const char *model_a,
                      const char *model_b, const char *const *level, const void *row) {
     lg_csv_put(csv, model_a);
     lg_csv_put(csv, model_b);
     for (size_t b = 0; b < lg_gap_n_by(gap); b++) lg_csv_put(csv, level[b]);
-    for (size_t p = 0; p < PARTS; p++)
-        for (size_t i = 0; i < m->parts[p].n; i++)
-            put_field(csv, &m->parts[p].list[i], row, lg_gap_get_about(gap)->has_text);
+    lg_members_csv(m, row, lg_gap_get_about(gap)->has_text, csv);
     if (lg_gap_get_about(gap)->spans) lg_csv_put(csv, "span");
     lg_csv_put(csv, "model_b predicts better");
     lg_csv_end_row(csv);
@@ -249,23 +200,23 @@ static void put_line(lg_csv *csv, const lg_gap *gap, const members *m, const cha
 lg_status lg_gap_csv(const lg_gap *gap, char **text, size_t *length, lg_error *error) {
     lg_text out = {0};
     lg_csv csv = {.out = &out};
-    members m = members_of_rows(gap);
+    lg_members m = members_of_rows(gap);
     put_heads(&csv, gap, &m);
     for (size_t i = 0; i < lg_gap_n_rows(gap); i++) {
         const lg_gap_row *row = lg_gap_at(gap, i);
         put_line(&csv, gap, &m, row->model_a, row->model_b, row->level, row);
     }
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }
 
 lg_status lg_gap_contrasts_csv(const lg_gap *gap, char **text, size_t *length, lg_error *error) {
     lg_text out = {0};
     lg_csv csv = {.out = &out};
-    members m = members_of_contrasts(gap);
+    lg_members m = members_of_contrasts(gap);
     put_heads(&csv, gap, &m);
     for (size_t i = 0; i < lg_gap_n_contrasts(gap); i++) {
         const lg_gap_contrast *row = lg_gap_contrast_at(gap, i);
         put_line(&csv, gap, &m, row->model_a, row->model_b, row->level, row);
     }
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }

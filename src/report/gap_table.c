@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "lossgap/report.h"
+#include "report/about.h"
 #include "report/grid.h"
 
 enum {
@@ -70,19 +71,6 @@ static lg_ink ink_of(const lg_gap_row *row) {
     return !is_clear(row) ? LG_INK_PLAIN : row->gap > 0 ? LG_INK_GOOD : LG_INK_BAD;
 }
 
-static void put_double(lg_grid *grid, const char *format, double value) {
-    if (isnan(value)) {
-        lg_grid_put(grid, LG_INK_PLAIN, "-");
-        return;
-    }
-    char text[64];
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(text, sizeof text, format, value);
-#pragma GCC diagnostic pop
-    lg_grid_put(grid, LG_INK_PLAIN, text);
-}
-
 static void put_gap(lg_grid *grid, const lg_gap_row *row) {
     if (isnan(row->gap)) lg_grid_put(grid, LG_INK_PLAIN, "-");
     else lg_grid_printf(grid, ink_of(row), "%+.4f", row->gap);
@@ -91,10 +79,10 @@ static void put_gap(lg_grid *grid, const lg_gap_row *row) {
 static void put_numbers(lg_grid *grid, const lg_gap_row *row, bool bytes) {
     lg_grid_count(grid, row->tokens);
     lg_grid_count(grid, row->documents);
-    put_double(grid, "%.4f", row->loss_a);
-    put_double(grid, "%.4f", row->loss_b);
+    lg_grid_number(grid, "%.4f", row->loss_a);
+    lg_grid_number(grid, "%.4f", row->loss_b);
     put_gap(grid, row);
-    put_double(grid, "%.4f", row->high - row->gap);
+    lg_grid_number(grid, "%.4f", row->high - row->gap);
     lg_grid_put(grid, ink_of(row), is_clear(row) ? "*" : "");
     if (bytes && isnan(row->bits_per_byte_a)) lg_grid_put(grid, LG_INK_PLAIN, "-");
     else if (bytes)
@@ -219,11 +207,6 @@ static void put_share(lg_grid *grid, double value) {
     else lg_grid_printf(grid, LG_INK_PLAIN, "%.1f%%", 100 * value);
 }
 
-static void put_p(lg_grid *grid, double p) {
-    if (isnan(p)) lg_grid_put(grid, LG_INK_PLAIN, "-");
-    else lg_grid_printf(grid, LG_INK_PLAIN, p > 0 && p < 1e-4 ? "%.0e" : "%.4f", p);
-}
-
 static void put_interval(lg_grid *grid, double low, double high) {
     if (isnan(low)) lg_grid_put(grid, LG_INK_PLAIN, "-");
     else lg_grid_printf(grid, LG_INK_PLAIN, "%+.4f … %+.4f", low, high);
@@ -244,16 +227,16 @@ static void print_more(const view *v, const char *name, size_t column, size_t n)
     for (size_t i = 0; i < n; i++) {
         const lg_gap_row *row = v->rows[i];
         lg_grid_put(&grid, LG_INK_PLAIN, column == SIZE_MAX ? "all" : row->level[column]);
-        put_double(&grid, "%+.4f", row->median);
+        lg_grid_number(&grid, "%+.4f", row->median);
         put_share(&grid, row->improved);
-        put_double(&grid, "%+.4f", row->trimmed);
-        if (about->has_text) put_double(&grid, "%+.4f", row->byte_weighted);
-        put_double(&grid, "%+.4f", row->of_documents);
-        put_double(&grid, "%+.4f", row->of_domains);
-        put_p(&grid, row->p);
-        put_p(&grid, row->p_bh);
-        put_p(&grid, row->p_wilcoxon);
-        put_double(&grid, "%.4f", row->mde);
+        lg_grid_number(&grid, "%+.4f", row->trimmed);
+        if (about->has_text) lg_grid_number(&grid, "%+.4f", row->byte_weighted);
+        lg_grid_number(&grid, "%+.4f", row->of_documents);
+        lg_grid_number(&grid, "%+.4f", row->of_domains);
+        lg_grid_p(&grid, row->p);
+        lg_grid_p(&grid, row->p_bh);
+        lg_grid_p(&grid, row->p_wilcoxon);
+        lg_grid_number(&grid, "%.4f", row->mde);
         if (about->bootstrap) put_interval(&grid, row->bootstrap_low, row->bootstrap_high);
         lg_grid_end_row(&grid);
     }
@@ -309,17 +292,17 @@ static void print_contrasts(const view *v) {
         if (row->slope) {
             lg_grid_count(&grid, row->levels);
         } else {
-            put_double(&grid, "%+.4f", row->first);
-            put_double(&grid, "%+.4f", row->second);
+            lg_grid_number(&grid, "%+.4f", row->first);
+            lg_grid_number(&grid, "%+.4f", row->second);
         }
         if (isnan(row->estimate)) lg_grid_put(&grid, LG_INK_PLAIN, "-");
         else lg_grid_printf(&grid, ink, "%+.4f", row->estimate);
-        put_double(&grid, "%.4f", row->high - row->estimate);
+        lg_grid_number(&grid, "%.4f", row->high - row->estimate);
         lg_grid_put(&grid, ink, clear ? "*" : "");
-        if (row->slope) put_double(&grid, "%.4f", row->high_levels - row->estimate);
-        else put_double(&grid, "%.2f", row->ratio);
-        put_p(&grid, row->p);
-        put_p(&grid, row->p_bh);
+        if (row->slope) lg_grid_number(&grid, "%.4f", row->high_levels - row->estimate);
+        else lg_grid_number(&grid, "%.2f", row->ratio);
+        lg_grid_p(&grid, row->p);
+        lg_grid_p(&grid, row->p_bh);
         if (about->bootstrap) put_interval(&grid, row->bootstrap_low, row->bootstrap_high);
         lg_grid_end_row(&grid);
     }
@@ -378,20 +361,11 @@ static void print_crossing(const view *v, size_t n, const crossing *c) {
     lg_grid_free(&grid);
 }
 
-/* "1,234 tokens" */
-static void put_counted(lg_text *out, uint64_t n, const char *what) {
-    lg_grid count = {.n_columns = 1};
-    lg_grid_count(&count, n);
-    if (count.count) lg_text_printf(out, "%s %s%s", count.cells[0].text, what, n == 1 ? "" : "s");
-    out->failed |= count.failed;
-    lg_grid_free(&count);
-}
-
 /* What became of tokens that carry several levels. */
 static void put_several(const view *v, size_t column) {
     const lg_gap_about *about = lg_gap_get_about(v->gap);
     if (!about->several[column]) return;
-    put_counted(v->out, about->several[column], unit_of(v));
+    lg_about_counted(v->out, about->several[column], unit_of(v));
     const char *fate = strcmp(about->multi, "all") == 0    ? "counted under each"
                        : strcmp(about->multi, "drop") == 0 ? "left out"
                                                            : "counted under the first";
@@ -473,7 +447,7 @@ static void print_spans(const view *v, const lg_gap_row *total) {
         ratio(total->bytes, total->tokens), ratio(total->tokens_a, total->tokens),
         ratio(total->tokens_b, total->tokens), 100 * ratio(total->one_token, total->tokens));
     if (about->cut) {
-        put_counted(v->out, about->cut, "span");
+        lg_about_counted(v->out, about->cut, "span");
         lg_text_puts(v->out, " beyond a window: not all models saw all of the document before; --where\n"
                              "'context = position' leaves them out.\n");
     }
@@ -485,24 +459,7 @@ static void print_pair(const view *v) {
     lg_text_printf(out, "%s (A) against %s (B): ", v->model_a, v->model_b);
     size_t n = select_rows(v, 0);
     const lg_gap_row *total = n ? v->rows[0] : NULL;
-    put_counted(out, total ? total->tokens : 0, unit_of(v));
-    lg_text_puts(out, " in ");
-    put_counted(out, total ? total->documents : 0, "document");
-    if (about->unscorable)
-        lg_text_printf(out, "; %llu without a loss left out", (unsigned long long)about->unscorable);
-    for (size_t i = 0; i < about->n_definitions; i++)
-        lg_text_printf(out, "\ndefined: %s", about->definitions[i]);
-    if (about->where) {
-        lg_text_printf(out, "\nwhere %s: ", about->where);
-        put_counted(out, about->kept, unit_of(v));
-        lg_text_puts(out, " of ");
-        put_counted(out, about->tokens - about->unscorable, unit_of(v));
-        lg_text_puts(out, " with a loss");
-        if (about->unknown) {
-            lg_text_puts(out, "; it cannot be told of ");
-            put_counted(out, about->unknown, unit_of(v));
-        }
-    }
+    lg_about_tokens(about, total ? total->tokens : 0, total ? total->documents : 0, out);
     lg_text_printf(out, "\n%s.\n", lg_gap_sign(about->spans));
     if (about->spans && total) print_spans(v, total);
     lg_text_puts(out, "±: half of the 95 % interval, clustered by document; *: it leaves 0 out; -: none\n"
@@ -541,11 +498,5 @@ lg_status lg_gap_table(const lg_gap *gap, const lg_table_style *style, char **te
         print_pair(&v);
     }
     free(rows);
-    if (out.failed) {
-        lg_text_free(&out);
-        return lg_fail_memory(error);
-    }
-    *text = out.data;
-    *length = out.length;
-    return LG_OK;
+    return lg_text_take(&out, text, length, error);
 }

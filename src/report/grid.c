@@ -1,6 +1,7 @@
 /* Cells in aligned columns. */
 #include "report/grid.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,19 @@ void lg_grid_count(lg_grid *grid, uint64_t value) {
     }
     text[at] = '\0';
     lg_grid_put(grid, LG_INK_PLAIN, text);
+}
+
+void lg_grid_number(lg_grid *grid, const char *format, double value) {
+    char text[64] = "-";
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    if (!isnan(value)) snprintf(text, sizeof text, format, value);
+#pragma GCC diagnostic pop
+    lg_grid_put(grid, LG_INK_PLAIN, text);
+}
+
+void lg_grid_p(lg_grid *grid, double p) {
+    lg_grid_number(grid, p > 0 && p < 1e-4 ? "%.0e" : "%.4f", p);
 }
 
 void lg_grid_end_row(lg_grid *grid) {

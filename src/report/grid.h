@@ -38,7 +38,10 @@ typedef struct lg_grid {
 /* The next cell; control characters and invalid bytes become '?', so that no name drives the terminal. */
 void lg_grid_put(lg_grid *grid, lg_ink ink, const char *text);
 void lg_grid_printf(lg_grid *grid, lg_ink ink, const char *format, ...) LG_PRINTF(3, 4);
-void lg_grid_count(lg_grid *grid, uint64_t value); /* "1,234,567" */
+/* 1234567 as 1,234,567; a number by FORMAT, and a p; NAN: "-". */
+void lg_grid_count(lg_grid *grid, uint64_t value);
+void lg_grid_number(lg_grid *grid, const char *format, double value);
+void lg_grid_p(lg_grid *grid, double p);
 void lg_grid_end_row(lg_grid *grid);
 /* Prints the rows to OUT: columns flush right but for the first and those in `left`, two spaces between. */
 void lg_grid_print(lg_grid *grid, bool color, lg_text *out);

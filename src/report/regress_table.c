@@ -12,16 +12,6 @@
 
 enum { VERSION = 1, MAX_EMPTY = 4 }; /* MAX_EMPTY: levels without rows that are named */
 
-static lg_status hand_over(lg_text *out, char **text, size_t *length, lg_error *error) {
-    if (out->failed) {
-        lg_text_free(out);
-        return lg_fail_memory(error);
-    }
-    *text = out->data;
-    *length = out->length;
-    return LG_OK;
-}
-
 /* ---- JSON ---- */
 
 static void put_number(lg_json_writer *w, const char *key, double value) {
@@ -196,7 +186,7 @@ lg_status lg_regress_json(const lg_regress *r, char **text, size_t *length, lg_e
     lg_json_end_array(&w);
     lg_json_end_object(&w);
     lg_text_puts(&out, "\n");
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }
 
 /* ---- CSV ---- */
@@ -227,7 +217,7 @@ lg_status lg_regress_csv(const lg_regress *r, char **text, size_t *length, lg_er
         lg_csv_put(&csv, rows[i].reason);
         lg_csv_end_row(&csv);
     }
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }
 
 /* ---- for people ---- */
@@ -384,5 +374,5 @@ lg_status lg_regress_table(const lg_regress *r, const lg_table_style *style, cha
     print_contrasts(r, style, &out);
     const char *const *notes = lg_regress_notes(r, &n);
     for (size_t i = 0; i < n; i++) lg_text_printf(&out, "%snote: %s\n", i ? "" : "\n", notes[i]);
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }

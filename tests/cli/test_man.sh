@@ -9,7 +9,7 @@ commands=$("$LOSSGAP" help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 [ -n "$commands" ] || { echo "lossgap help lists nothing"; exit 1; }
 
 in_help() { # the options of command $1 as "-o, --output=DATA"
-    "$LOSSGAP" "$1" --help | sed -n 's/^  *\(-., \)\{0,1\}\(--[a-z][^ ]*\).*/\1\2/p' | sort
+    "$LOSSGAP" "$1" --help | sed -n 's/^  *\(-., \)\{0,1\}\(--[a-z][^ ]*\( [^ ]\{1,\}\)*\).*/\1\2/p' | sort
 }
 in_page() { # the same from page $1: the line after .TP, without macros and fonts
     sed -n '/^\.TP/{n;p;}' "$1" |
