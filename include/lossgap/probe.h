@@ -144,6 +144,9 @@ typedef struct lg_probe_score_options {
     /* JOURNAL.journal keeps what a stopped or killed run has computed, until a run of the same model,
        settings and items is done; NULL: none. */
     const char *journal;
+    /* Identities; NULL ends; NULL: none. Items made for these tokenizers are taken, too: the model's own
+       gives the same tokens (lg_probe_same_tokens). */
+    const char *const *also;
 } lg_probe_score_options;
 
 #define LG_PROBE_SCORE_OPTIONS_INIT                                                                          \
@@ -171,5 +174,33 @@ LG_API lg_status lg_probe_score(const lg_model *model, const lg_tokenizer *token
                                 const lg_probe_items *items, const lg_probe_score_options *options,
                                 const lg_monitor *monitor, lg_probe_scores *scores, lg_error *error);
 LG_API void lg_probe_scores_free(lg_probe_scores *scores); /* of lg_probe_score; {0} is fine */
+
+/* Whether tokenizers A and B make the same tokens of all ITEMS that are made for A, so that distances hold
+   for models with either. */
+LG_API lg_status lg_probe_same_tokens(const lg_probe_items *items, const lg_tokenizer *a,
+                                      const lg_tokenizer *b, unsigned threads, const lg_monitor *monitor,
+                                      bool *same, lg_error *error);
+
+/* ---- what a file of log-probabilities was computed with (docs/formats/probe.md) ---- */
+
+typedef struct lg_probe_run_model {
+    const char *name;              /* in the file */
+    const char *model, *tokenizer; /* identities */
+    lg_probe_plan plan;
+} lg_probe_run_model;
+
+typedef struct lg_probe_run {
+    char items[33];             /* their identity */
+    char logp[33];              /* hex XXH3-128 of the file's bytes */
+    lg_probe_run_model *models; /* [n_models], of different names */
+    size_t n_models;
+    void *memory; /* of what was read; private */
+} lg_probe_run;
+
+LG_API lg_status lg_probe_run_read(const char *path, lg_probe_run *run, lg_error *error);
+LG_API void lg_probe_run_free(lg_probe_run *run); /* of lg_probe_run_read */
+/* Writes it, atomically. */
+LG_API lg_status lg_probe_run_write(const lg_probe_run *run, const char *command, const char *path,
+                                    lg_error *error);
 
 #endif

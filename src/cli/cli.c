@@ -3,10 +3,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -325,6 +327,17 @@ lg_status cli_name_models(char *const *arguments, size_t n, cli_model *models, l
 void cli_free_models(cli_model *models, size_t n) {
     for (size_t i = 0; i < n; i++) free(models[i].name);
     memset(models, 0, n * sizeof *models);
+}
+
+lg_status cli_lock_folder(const char *folder, int *lock, lg_error *error) {
+    *lock = -1;
+    lg_status status = lg_make_folders(folder, error);
+    if (status) return status;
+    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0) return lg_fail_errno(error, "open", folder);
+    if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR)) return LG_OK;
+    return lg_fail(error, LG_FAILED, "another lossgap works in %s: wait for it, or give another folder",
+                   folder);
 }
 
 bool cli_color(FILE *stream) {

@@ -89,6 +89,10 @@ lg_status cli_check_tokens(const struct lg_dataset *data, const char *folder, bo
                            const char *name_a, const char *name_b, unsigned threads,
                            const lg_monitor *monitor, lg_error *error);
 
+/* Makes FOLDER and locks it: only one process at a time works in a folder. The lock is on the folder itself
+   and ends with close(*LOCK), or with the process; -1: none. */
+lg_status cli_lock_folder(const char *folder, int *lock, lg_error *error);
+
 /* For tables: colour only on a terminal and without NO_COLOR; width 0: no limit. */
 bool cli_color(FILE *stream);
 size_t cli_width(FILE *stream);
@@ -132,6 +136,7 @@ int cmd_frequency(int argc, char **argv);
 int cmd_gap(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_probe(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_regress(int argc, char **argv);
 int cmd_score(int argc, char **argv);

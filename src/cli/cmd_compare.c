@@ -1,11 +1,8 @@
 /* lossgap compare: the whole way from checkpoints and a corpus to a table. Every step leaves an artefact in
    the output folder and is done only where that is missing or stale. */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -172,18 +169,6 @@ static char *in_folder(const comparison *p, const char *name, const char *model)
                     model ? model : "", model ? ".safetensors" : "") < 0
                ? NULL
                : path;
-}
-
-/* Only one process at a time works in a folder. The lock is on the folder itself and ends with the process.
- */
-static lg_status lock_folder(comparison *p) {
-    lg_status status = lg_make_folders(p->o->out, &p->c->error);
-    if (status) return status;
-    p->lock = open(p->o->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (p->lock < 0) return lg_fail_errno(&p->c->error, "open", p->o->out);
-    if (flock(p->lock, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR)) return LG_OK;
-    return lg_fail(&p->c->error, LG_FAILED,
-                   "another lossgap works in %s: wait for it, or give another folder", p->o->out);
 }
 
 static lg_status make_data(comparison *p) {
@@ -381,7 +366,7 @@ int cmd_compare(int argc, char **argv) {
     comparison p = {.c = &c, .o = &o, .lock = -1};
     char *tags = NULL;
     lg_status status = find_models(&p);
-    if (!status) status = lock_folder(&p);
+    if (!status) status = cli_lock_folder(o.out, &p.lock, &c.error);
     if (!status) status = make_data(&p);
     if (!status) status = check_plans(&p);
     if (!status) status = make_tags(&p, &tags);

@@ -23,9 +23,7 @@ typedef struct reader {
 
 typedef struct job {
     const lg_probe_items *items;
-    const char *tokenizer, *model; /* the tokenizer's identity */
-    int64_t prefix;
-    size_t context, vocabulary;
+    const lg_probe_reading *how;
     lg_probe_rows *rows;
 } job;
 
@@ -54,12 +52,20 @@ static size_t shared_tokens(const uint32_t *ids, const uint32_t *tokens, size_t 
 static lg_status check_ids(const job *j, const lg_probe_item *item, const uint32_t *ids, size_t n,
                            lg_error *error) {
     for (size_t i = 0; i < n; i++)
-        if (ids[i] >= j->vocabulary)
+        if (ids[i] >= j->how->vocabulary)
             return lg_fail(error, LG_BAD_INPUT,
                            "item %s: the tokenizer gives id %u, but the model %s knows %zu: it needs its own "
                            "tokenizer.json",
-                           item->id, ids[i], j->model, j->vocabulary);
+                           item->id, ids[i], j->how->model, j->how->vocabulary);
     return LG_OK;
+}
+
+/* Whether items made for TOKENIZER are for this reading. */
+static bool is_meant(const lg_probe_reading *how, const char *tokenizer) {
+    if (!tokenizer || strcmp(tokenizer, lg_tokenizer_identity(how->tokenizer)) == 0) return true;
+    for (const char *const *also = how->also; also && *also; also++)
+        if (strcmp(tokenizer, *also) == 0) return true;
+    return false;
 }
 
 /* Item I into r->ids and the rows; *N: ids in all. */
@@ -67,10 +73,10 @@ static lg_status read_item(const job *j, reader *r, size_t i, size_t *n, lg_erro
     const lg_probe_item *item = lg_probe_item_at(j->items, i);
     lg_probe_ids *of = &j->rows->of[i];
     uint32_t *tokens = j->rows->tokens + j->rows->first[i], longest = 0;
-    const size_t prefix = j->prefix >= 0 ? 1 : 0;
+    const size_t prefix = j->how->prefix >= 0 ? 1 : 0;
     bool straddles = false;
     *n = 0;
-    if (item->tokenizer && strcmp(item->tokenizer, j->tokenizer) != 0) {
+    if (!is_meant(j->how, item->tokenizer)) {
         j->rows->outcome[i] = LG_PROBE_NOT_MEANT;
         return LG_OK;
     }
@@ -84,7 +90,7 @@ static lg_status read_item(const job *j, reader *r, size_t i, size_t *n, lg_erro
                        "choices",
                        item->id);
     if (!lg_reserve(&r->ids, &r->capacity, of->n_prompt, sizeof *r->ids)) return lg_fail_memory(error);
-    if (prefix) r->ids[0] = (uint32_t)j->prefix;
+    if (prefix) r->ids[0] = (uint32_t)j->how->prefix;
     if (n_prompt) memcpy(r->ids + prefix, r->prompt.ids, n_prompt * sizeof *r->ids);
     *n = of->n_prompt;
     for (size_t c = 0; c < item->n_choices; c++) {
@@ -112,7 +118,7 @@ static lg_status read_item(const job *j, reader *r, size_t i, size_t *n, lg_erro
         if (tokens[c] > longest) longest = tokens[c];
     }
     if (straddles) j->rows->outcome[i] = LG_PROBE_STRADDLES;
-    if (longest && j->context && of->n_prompt + longest - 1 > j->context) {
+    if (longest && j->how->context && of->n_prompt + longest - 1 > j->how->context) {
         j->rows->outcome[i] = LG_PROBE_TOO_LONG;
         memset(tokens, 0, item->n_choices * sizeof *tokens);
         longest = 0;
@@ -146,27 +152,36 @@ static lg_status allocate(lg_probe_rows *rows, const lg_probe_items *items, lg_e
     return rows->of && rows->tokens && rows->outcome ? LG_OK : lg_fail_memory(error);
 }
 
-lg_status lg_probe_rows_make(const lg_probe_items *items, const lg_tokenizer *tokenizer, int64_t prefix,
-                             size_t context, size_t vocabulary, const char *model, unsigned threads,
+/* Items BEGIN … END - 1; returns the first that fails, whichever thread meets one first, or END. One reader
+   needs no threads, and no memory that libgomp would take. */
+static size_t make_block(const job *j, reader *readers, unsigned n_readers, size_t begin, size_t end) {
+    size_t bad = end;
+    for (size_t i = begin; n_readers == 1 && i < end; i++)
+        if (make_item(j, &readers[0], i, NULL)) return i;
+    if (n_readers == 1) return end;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(n_readers) reduction(min : bad)
+    for (size_t i = begin; i < end; i++)
+        if (make_item(j, &readers[omp_get_thread_num()], i, NULL) && i < bad) bad = i;
+    return bad;
+}
+
+lg_status lg_probe_rows_make(const lg_probe_items *items, const lg_probe_reading *how,
                              const lg_monitor *monitor, lg_probe_rows *rows, lg_error *error) {
     *rows = (lg_probe_rows){0};
-    job j = {items, lg_tokenizer_identity(tokenizer), model, prefix, context, vocabulary, rows};
-    const unsigned n_readers = threads ? threads : (unsigned)omp_get_num_procs();
+    const job j = {items, how, rows};
+    const unsigned n_readers = how->threads ? how->threads : (unsigned)omp_get_num_procs();
     reader *readers = NULL;
     lg_status status = allocate(rows, items, error);
     if (status) goto done;
     readers = calloc(n_readers, sizeof *readers);
     if (!readers) status = lg_fail_memory(error);
     for (unsigned i = 0; i < n_readers && !status; i++)
-        status = lg_tokenizer_session_create(tokenizer, &readers[i].session, error);
+        status = lg_tokenizer_session_create(how->tokenizer, &readers[i].session, error);
     for (size_t begin = 0; begin < rows->n_items && !status; begin += BLOCK) {
         const size_t end = rows->n_items - begin < BLOCK ? rows->n_items : begin + BLOCK;
-        size_t bad = end; /* the first item with an error, whichever thread meets one first */
         if (lg_is_cancelled(monitor)) status = lg_fail(error, LG_CANCELLED, "stopped");
         if (status) break;
-#pragma omp parallel for schedule(dynamic, 8) num_threads(n_readers) reduction(min : bad)
-        for (size_t i = begin; i < end; i++)
-            if (make_item(&j, &readers[omp_get_thread_num()], i, NULL) && i < bad) bad = i;
+        const size_t bad = make_block(&j, readers, n_readers, begin, end);
         if (bad < end) {
             status = make_item(&j, &readers[0], bad, error);
             if (!status) status = lg_fail_memory(error); /* it was short, and is not any more */
@@ -188,4 +203,35 @@ void lg_probe_rows_free(lg_probe_rows *rows) {
     free(rows->tokens);
     free(rows->outcome);
     *rows = (lg_probe_rows){0};
+}
+
+static bool same_row(const lg_probe_rows *a, const lg_probe_rows *b, size_t i) {
+    const lg_probe_ids *x = &a->of[i], *y = &b->of[i];
+    const size_t first = a->first[i], n_choices = a->first[i + 1] - first;
+    size_t n = x->n_prompt;
+    if (a->outcome[i] != b->outcome[i] || x->n_prompt != y->n_prompt ||
+        memcmp(a->tokens + first, b->tokens + first, n_choices * sizeof *a->tokens) != 0)
+        return false;
+    for (size_t c = 0; c < n_choices; c++) n += a->tokens[first + c];
+    return !x->ids == !y->ids && (!x->ids || memcmp(x->ids, y->ids, n * sizeof *x->ids) == 0);
+}
+
+lg_status lg_probe_same_tokens(const lg_probe_items *items, const lg_tokenizer *a, const lg_tokenizer *b,
+                               unsigned threads, const lg_monitor *monitor, bool *same, lg_error *error) {
+    const char *const identities[] = {lg_tokenizer_identity(a), NULL};
+    /* something stands in front, so that no prompt is refused as empty */
+    lg_probe_reading how = {.tokenizer = a, .vocabulary = SIZE_MAX, .model = "", .threads = threads};
+    lg_probe_rows x = {0}, y = {0};
+    *same = strcmp(lg_tokenizer_identity(a), lg_tokenizer_identity(b)) == 0;
+    if (*same) return LG_OK;
+    lg_status status = lg_probe_rows_make(items, &how, monitor, &x, error);
+    how.tokenizer = b;
+    how.also = identities;
+    if (!status) status = lg_probe_rows_make(items, &how, monitor, &y, error);
+    *same = !status;
+    for (size_t i = 0; i < x.n_items && *same; i++)
+        *same = x.outcome[i] == LG_PROBE_NOT_MEANT || same_row(&x, &y, i);
+    lg_probe_rows_free(&x);
+    lg_probe_rows_free(&y);
+    return status;
 }

@@ -18,10 +18,18 @@ typedef struct lg_probe_rows {
     uint8_t *outcome;          /* [n_items] lg_probe_outcome */
 } lg_probe_rows;               /* {0} to start */
 
-/* Tokenises ITEMS, PREFIX (or LG_PREFIX_NONE) in front. Items of more than CONTEXT inputs (0: no limit) are
-   LG_PROBE_TOO_LONG. VOCABULARY: ids must be below; the error calls the model MODEL. */
-lg_status lg_probe_rows_make(const lg_probe_items *items, const lg_tokenizer *tokenizer, int64_t prefix,
-                             size_t context, size_t vocabulary, const char *model, unsigned threads,
+/* How items become rows. */
+typedef struct lg_probe_reading {
+    const lg_tokenizer *tokenizer;
+    const char *const *also; /* identities of tokenizers for which it stands; NULL ends; NULL: none */
+    int64_t prefix;          /* in front; or LG_PREFIX_NONE */
+    size_t context;          /* items of more inputs are LG_PROBE_TOO_LONG; 0: no limit */
+    size_t vocabulary;       /* ids are below, else it is an error that names MODEL */
+    const char *model;
+    unsigned threads; /* 0: all processors */
+} lg_probe_reading;
+
+lg_status lg_probe_rows_make(const lg_probe_items *items, const lg_probe_reading *how,
                              const lg_monitor *monitor, lg_probe_rows *rows, lg_error *error);
 void lg_probe_rows_free(lg_probe_rows *rows);
 

@@ -314,6 +314,7 @@ static lg_status resolve(const lg_model *model, const lg_tokenizer *tokenizer,
     lg_text text = {0};
     lg_text_printf(&text, "probe 1 %s %s %s %s %lld %zu", info->identity, lg_tokenizer_identity(tokenizer),
                    lg_precision_name(plan->precision), plan->isa, (long long)plan->prefix, plan->context);
+    for (const char *const *also = options->also; also && *also; also++) lg_text_printf(&text, " %s", *also);
     if (text.failed) status = lg_fail_memory(error);
     else *key = lg_hash_of(text.data, text.length);
     lg_text_free(&text);
@@ -362,8 +363,14 @@ lg_status lg_probe_score(const lg_model *model, const lg_tokenizer *tokenizer, c
         lg_note(monitor, "%s: prefix %" PRId64 " (%s)", name, plan.prefix, why);
     else if (options->prefix == LG_PREFIX_AUTO)
         lg_note(monitor, "%s: no prefix (%s): nothing stands before prompts", name, why);
-    status = lg_probe_rows_make(items, tokenizer, plan.prefix, plan.context, info->vocab_size, name,
-                                options->threads, monitor, &rows, error);
+    const lg_probe_reading how = {.tokenizer = tokenizer,
+                                  .also = options->also,
+                                  .prefix = plan.prefix,
+                                  .context = plan.context,
+                                  .vocabulary = info->vocab_size,
+                                  .model = name,
+                                  .threads = options->threads};
+    status = lg_probe_rows_make(items, &how, monitor, &rows, error);
     if (status) return status;
     tell_left_out(items, &rows, name, monitor);
     status = lg_probe_scores_create(&rows, name, scores, error);

@@ -212,7 +212,13 @@ static lg_probe_rows rows_of(const lg_probe_items *items, const lg_tokenizer *to
                              size_t context) {
     lg_error error = {0};
     lg_probe_rows rows;
-    assert_ok(lg_probe_rows_make(items, tokenizer, prefix, context, 1000, "m", 2, NULL, &rows, &error));
+    const lg_probe_reading how = {.tokenizer = tokenizer,
+                                  .prefix = prefix,
+                                  .context = context,
+                                  .vocabulary = 1000,
+                                  .model = "m",
+                                  .threads = 2};
+    assert_ok(lg_probe_rows_make(items, &how, NULL, &rows, &error));
     return rows;
 }
 
@@ -318,9 +324,12 @@ static void test_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lg_probe_items *items = parse(cases[i].item);
-        assert_int_equal(lg_probe_rows_make(items, tokenizer, cases[i].prefix, 0, cases[i].vocabulary, "m", 1,
-                                            NULL, &rows, &error),
-                         LG_BAD_INPUT);
+        const lg_probe_reading how = {.tokenizer = tokenizer,
+                                      .prefix = cases[i].prefix,
+                                      .vocabulary = cases[i].vocabulary,
+                                      .model = "m",
+                                      .threads = 1};
+        assert_int_equal(lg_probe_rows_make(items, &how, NULL, &rows, &error), LG_BAD_INPUT);
         if (!strstr(error.message, cases[i].message)) fail_msg("%s", error.message);
         assert_null(rows.of);
         lg_probe_items_free(items);
