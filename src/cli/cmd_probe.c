@@ -55,7 +55,8 @@ static const struct argp_option options[] = {
     {"items", ITEMS, "FILE", 0, "Take the items of FILE (docs/formats/probe-items.md) instead of making some",
      1},
     {"logp", LOGP, "FILE", 0,
-     "Evaluate the log-probabilities of FILE (docs/formats/probe.md), which are of the items of --items", 1},
+     "Evaluate log-probabilities of those items that are in FILE (docs/formats/probe.md); no MODEL is needed",
+     1},
     {"dry-run", DRY_RUN, NULL, 0, "Make or read the items, write items.jsonl, and score nothing", 1},
     {"full", FULL, NULL, 0, "Print by cells and length-normalised, too", 1},
 
