@@ -86,9 +86,9 @@ typedef struct lg_probe_options {
     /* Items may have so many tokens, longest choice included; 0: no limit. Distances whose items would have
        more are left out, and the monitor is told. */
     size_t max_tokens;
-    /* Discourse: ENTITIES characters, as many places and as many objects (0: 4); what is asked for changes up
-       to UPDATES times (0: 3) before the distance begins, and DISTRACTORS others of its type change after
-       that (0: 1). */
+    /* Discourse: ENTITIES characters, as many places and as many objects (0: 4; 3 to 12). What is asked for
+       changes one to UPDATES times (0: 3) before the distance begins; after that, one to DISTRACTORS others
+       of its type are mentioned (0: 3, or one less than there are), as far as the distance has room. */
     size_t entities, updates, distractors;
 } lg_probe_options;
 

@@ -84,9 +84,15 @@ bool lg_maker_fill(lg_maker *m, lg_random *random, size_t taken) {
     long long wanted = (long long)m->distance - (long long)taken + m->adjust;
     if (wanted >= 0 && lg_filler_draw(&m->filler, random, (size_t)wanted, m->pieces, &m->n_pieces))
         return true;
-    m->obstacle =
-        "the filler's pieces do not add up to that length: take a longer distance or another filler";
+    lg_maker_hinder(
+        m, 2, "the filler's pieces do not add up to that length: take a longer distance or another filler");
     return false;
+}
+
+void lg_maker_hinder(lg_maker *m, int stage, const char *obstacle) {
+    if (stage < m->stage) return;
+    m->stage = stage;
+    m->obstacle = obstacle;
 }
 
 void lg_maker_put_pieces(const lg_maker *m, lg_draft *d, size_t begin, size_t end) {
@@ -148,13 +154,15 @@ static lg_status check_draft(lg_maker *m, const lg_recipe *recipe, lg_draft *d, 
     size_t length = d->prompt.length, first = 0, between;
     if (recipe->in_tokens) {
         if (!count_between(&m->tokens, d, &between)) {
-            m->obstacle = "a token crosses the end of the binding: such a tokenizer has no exact distances";
+            lg_maker_hinder(
+                m, 3, "a token crosses the end of the binding: such a tokenizer has no exact distances");
             return LG_OK;
         }
         if (between != m->distance) {
             m->adjust += (long long)m->distance - (long long)between;
-            m->obstacle =
-                "the tokens of filler and context do not add up: such a tokenizer has no exact distances";
+            lg_maker_hinder(
+                m, 3,
+                "the tokens of filler and context do not add up: such a tokenizer has no exact distances");
             return LG_OK;
         }
     }
@@ -171,12 +179,12 @@ static lg_status check_draft(lg_maker *m, const lg_recipe *recipe, lg_draft *d, 
         if (m->extended.count <= n ||
             memcmp(m->tokens.ids, m->extended.ids, n * sizeof *m->tokens.ids) != 0 ||
             m->extended.ends[n - 1] != length) {
-            m->obstacle = "a token crosses the boundary between prompt and choice";
+            lg_maker_hinder(m, 3, "a token crosses the boundary between prompt and choice");
             return LG_OK;
         }
         if (!i) first = m->extended.count;
         if (recipe->equal_choices && m->extended.count != first) {
-            m->obstacle = "the choices differ in their number of tokens";
+            lg_maker_hinder(m, 3, "the choices differ in their number of tokens");
             return LG_OK;
         }
         if (m->extended.count > s->longest) s->longest = m->extended.count;
@@ -272,8 +280,9 @@ static lg_status add_draft(lg_maker *m, const lg_recipe *recipe, const char *pro
 static lg_status make_set(lg_maker *m, const lg_recipe *recipe, const char *probe, uint64_t key, size_t set,
                           lg_draft *drafts, size_t n, const seen *earlier, size_t *longest) {
     enum { TRIES = 2000 };
-    m->adjust = 0;
-    for (uint32_t try = 0; try < TRIES; try++) {
+    m->adjust = m->stage = 0;
+    m->obstacle = "nothing fits";
+    for (uint32_t try = 0; try < TRIES && !m->hopeless; try++) {
         bool good = true;
         shape shapes[2] = {{0}};
         for (size_t i = 0; i < n; i++) lg_draft_clear(&drafts[i]);
@@ -282,22 +291,22 @@ static lg_status make_set(lg_maker *m, const lg_recipe *recipe, const char *prob
         for (size_t i = 0; i < n && !status; i++)
             if (drafts[i].failed) status = lg_fail_memory(m->error);
         if (!status && good && !is_new(earlier, drafts, n)) {
-            m->obstacle = "all items that there are were made already: ask for fewer";
+            lg_maker_hinder(m, 3, "all items that there are were made already: ask for fewer");
             good = false;
         }
         for (size_t i = 0; i < n && !status && good; i++) {
             status = check_draft(m, recipe, &drafts[i], &shapes[i > 0], &good);
             if (i && good && recipe->equal_items && shapes[1].prompt != shapes[0].prompt) {
-                m->obstacle = "items that differ in the order of names only differ in their number of tokens";
+                lg_maker_hinder(
+                    m, 3, "items that differ in the order of names only differ in their number of tokens");
                 good = false;
             }
             if (shapes[i > 0].longest > *longest) *longest = shapes[i > 0].longest;
         }
         if (status || good) return status;
     }
-    return lg_fail(m->error, LG_BAD_INPUT, "%s, distance %llu: no item in %d tries with this tokenizer: %s",
-                   probe, (unsigned long long)m->distance, (int)TRIES,
-                   m->obstacle ? m->obstacle : "nothing fits");
+    return lg_fail(m->error, LG_BAD_INPUT, "%s, distance %llu: no items come off with this tokenizer: %s",
+                   probe, (unsigned long long)m->distance, m->obstacle);
 }
 
 /* All items of one probe and distance. Where they are too long for the models, none. */
@@ -314,7 +323,7 @@ static lg_status make_distance(lg_maker *m, const lg_recipe *recipe, const char 
     seen earlier = {0};
     lg_draft *drafts = calloc(n, sizeof *drafts);
     lg_status status = drafts && grow_seen(&earlier) ? LG_OK : lg_fail_memory(m->error);
-    m->obstacle = NULL;
+    m->n_curtailed = 0;
     for (size_t set = 0; set < sets && !status; set++) {
         size_t longest = 0;
         if (lg_is_cancelled(m->monitor)) {
@@ -335,6 +344,9 @@ static lg_status make_distance(lg_maker *m, const lg_recipe *recipe, const char 
             status = add_draft(m, recipe, probe, set, set * n + i, &drafts[i]);
         lg_progress(m->monitor, "items", lg_probe_n_items(m->items), 0);
     }
+    if (!status && m->n_curtailed)
+        lg_note(m->monitor, "%s: distance %llu is too short for %zu of the distractors, which were left out",
+                probe, (unsigned long long)m->distance, m->n_curtailed);
     for (size_t i = 0; drafts && i < n; i++) free_draft(&drafts[i]);
     free(drafts);
     free(earlier.hashes);
@@ -372,7 +384,10 @@ static lg_status check_options(const lg_probe_options *o, lg_error *error) {
         return lg_fail(error, LG_USAGE, "%zu entities: 3 to 12 make a story that can be asked about",
                        o->entities);
     if (o->updates > 16) return lg_fail(error, LG_USAGE, "%zu updates: at most 16", o->updates);
-    if (o->distractors > 16) return lg_fail(error, LG_USAGE, "%zu distractors: at most 16", o->distractors);
+    if (o->distractors >= (o->entities ? o->entities : 4))
+        return lg_fail(error, LG_USAGE,
+                       "%zu distractors of %zu entities: there must be fewer, one is asked for",
+                       o->distractors, o->entities ? o->entities : 4);
     if (o->count > (1u << 24)) return lg_fail(error, LG_USAGE, "%zu items: at most %u", o->count, 1u << 24);
     return LG_OK;
 }

@@ -56,7 +56,10 @@ struct lg_maker {
     uint64_t distance;
     /* The filler asked for is this much longer than the distance: what the last try lacked. */
     long long adjust;
-    const char *obstacle; /* why the last try failed */
+    const char *obstacle; /* why no try has come off yet, of those that got farthest */
+    int stage;            /* how far that was */
+    bool hopeless;        /* more tries would not help */
+    size_t n_curtailed;   /* distractors of discourse that did not fit into the distance */
     const struct lg_group *group;
     lg_words elements; /* of the group */
 };
@@ -72,6 +75,9 @@ void lg_draft_choice(lg_draft *draft, int bound, int listed, const char *format,
 
 /* Draws filler of the distance less TAKEN tokens into `pieces`. false (and an obstacle): there is none. */
 bool lg_maker_fill(lg_maker *maker, lg_random *random, size_t taken);
+/* Why a try fails, and at what STAGE: 0 words, 1 putting together, 2 filler, 3 what the tokenizer makes of
+ * it. */
+void lg_maker_hinder(lg_maker *maker, int stage, const char *obstacle);
 void lg_maker_put_pieces(const lg_maker *maker, lg_draft *draft, size_t begin, size_t end);
 /* The list cut by this maker's tokenizer. */
 lg_status lg_maker_words(lg_maker *maker, lg_word_list list, const lg_words **words);

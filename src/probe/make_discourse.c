@@ -5,9 +5,10 @@
    (the text never says so: it follows from who has it and where they went); who is where an object lies
    (neither does it say that). What is asked for changes a given number of times; the change that counts is
    the binding. In half of the items the character that matters gets another name, which has to be known to
-   answer. After the binding come the distractors, in the midst of the filler: others of the same type change,
-   so that the answer is never what was mentioned last. Drawing goes on until the other two copies, of what is
-   mentioned first or most often, are right as often as chance. */
+   answer. After the binding come distractors, in the midst of the filler: others of the answer's type are
+   mentioned, one, two or three of them in equal shares, so that the answer is never what was mentioned last,
+   nor always the last but one. Drawing goes on until two other copies, of what is mentioned first or most
+   often, are right as often as chance. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ typedef struct story {
     int place[MOST];              /* of characters; NOWHERE: not come up yet */
     int holder[MOST], lies[MOST]; /* of objects; both NOWHERE: not come up yet */
     bool renamed[MOST];
+    bool mentioned[MOST]; /* of the answer's type, since the binding */
     unsigned question;
     size_t hero, thing; /* what is asked about: a character (LOCATION) or an object (the others) */
     int spot;           /* COMPANION: where the thing lies, once it does */
@@ -324,23 +326,19 @@ static bool bind(story *s, bool renamed) {
     return true;
 }
 
-/* Another of the answer's type changes, and the answer does not. */
+/* Something changes with another of the answer's type, which is mentioned for the first time since the
+   binding; the answer stays. */
 static bool distract(story *s) {
     bool of_places = s->question == LOCATION || s->question == OBJECT_PLACE;
-    for (size_t try = 0; try < 64; try++) {
-        size_t c = below(s, s->n), o = below(s, s->n), d = below(s, s->n);
-        if (c == who(s)) continue;
-        if (of_places || below(s, 2)) {
-            int answer = s->place[who(s)];
-            if (!may_move(s, c)) continue;
-            move(s, c, elsewhere(s, s->place[c], answer));
-            return true;
-        }
-        if (is_asked_about(s, o)) continue;
-        if (s->lies[o] != NOWHERE && s->lies[o] == s->place[c]) take(s, c, o);
-        else if (s->holder[o] == (int)c && d != c && d != who(s) && s->place[d] == s->place[c])
-            give(s, c, o, d);
+    int answer = s->place[who(s)];
+    for (size_t try = 0; try < 256; try++) {
+        size_t c = below(s, s->n), o = below(s, s->n), where = below(s, s->n);
+        if (c == who(s) || s->mentioned[of_places ? where : c]) continue;
+        bool lies_here = !is_asked_about(s, o) && s->lies[o] != NOWHERE && s->lies[o] == s->place[c];
+        if (!of_places && lies_here && below(s, 2)) take(s, c, o);
+        else if (may_move(s, c) && (int)where != answer && (int)where != s->place[c]) move(s, c, (int)where);
         else continue;
+        s->mentioned[of_places ? where : c] = true;
         return true;
     }
     return false;
@@ -352,35 +350,33 @@ static bool is_letter(char c) {
     return isalpha((unsigned char)c);
 }
 
-/* Of WORDS [n]: which TEXT mentions last, most often (of several the one mentioned last) and first, and how
-   often the rarest of them. */
-static void count_mentions(const char *text, size_t length, const char *const *words, size_t n,
-                           int *most_recent, int *most_frequent, int *first_mention, size_t *least) {
-    size_t count[MOST] = {0}, last[MOST] = {0}, first[MOST] = {0};
+typedef struct mentions {
+    size_t count[MOST];
+    /* Which word comes last, most often (of several the one that comes last) and first; -1: none does. */
+    int recent, frequent, first;
+} mentions;
+
+static mentions count_mentions(const char *text, size_t length, const char *const *words, size_t n) {
+    mentions m = {.recent = -1, .frequent = -1, .first = -1};
+    size_t last[MOST] = {0};
     for (size_t i = 0; i < length;) {
         size_t begin = i;
         while (i < length && is_letter(text[i])) i++;
         for (size_t w = 0; w < n && i > begin; w++) {
             if (strlen(words[w]) != i - begin || memcmp(words[w], text + begin, i - begin) != 0) continue;
-            if (!count[w]++) first[w] = begin;
+            m.count[w]++;
             last[w] = begin;
+            m.recent = (int)w;
+            if (m.first < 0) m.first = (int)w;
         }
         if (i == begin) i++;
     }
-    int recent = -1, frequent = -1, earliest = -1;
-    *least = SIZE_MAX;
-    for (int w = 0; w < (int)n; w++) {
-        if (count[w] < *least) *least = count[w];
-        if (!count[w]) continue;
-        if (recent < 0 || last[w] > last[recent]) recent = w;
-        if (earliest < 0 || first[w] < first[earliest]) earliest = w;
-        if (frequent < 0 || count[w] > count[frequent] ||
-            (count[w] == count[frequent] && last[w] > last[frequent]))
-            frequent = w;
+    for (size_t w = 0; w < n; w++) {
+        if (!m.count[w]) continue;
+        size_t most = m.frequent < 0 ? 0 : m.count[m.frequent];
+        if (m.count[w] > most || (m.count[w] == most && last[w] > last[m.frequent])) m.frequent = (int)w;
     }
-    *most_recent = recent;
-    *most_frequent = frequent;
-    *first_mention = earliest;
+    return m;
 }
 
 /* ---- one item ---- */
@@ -391,6 +387,11 @@ static size_t n_entities(const lg_maker *m) {
 
 static size_t n_updates(const lg_maker *m) {
     return m->options->updates ? m->options->updates : 3;
+}
+
+static size_t n_distractors(const lg_maker *m) {
+    size_t asked = m->options->distractors ? m->options->distractors : 3, others = n_entities(m) - 1;
+    return asked < others ? asked : others;
 }
 
 /* question × number of updates × plain or renamed */
@@ -405,8 +406,9 @@ static lg_status start(lg_maker *m, story *s, bool *good) {
     if (!status) status = lg_maker_words(m, LG_PLACES, &s->places);
     if (!status) status = lg_maker_words(m, LG_OBJECTS, &s->objects);
     if (status) return status;
-    m->obstacle =
-        "it cuts too few names, places or objects into the same number of tokens: ask for fewer entities";
+    lg_maker_hinder(
+        m, 0,
+        "it cuts too few names, places or objects into the same number of tokens: ask for fewer entities");
     *good = lg_words_draw(s->names, s->random, 0, s->n + 2, names) &&
             lg_words_draw(s->places, s->random, 0, s->n, s->place_word) &&
             lg_words_draw(s->objects, s->random, 0, s->n, s->object_word);
@@ -425,48 +427,60 @@ static lg_status start(lg_maker *m, story *s, bool *good) {
     return LG_OK;
 }
 
-/* The choices in random order, and what copying would choose. false: the item gives itself away, or its
-   copies are not those wanted (WANTED: -1 no matter, else whether the copy is right). */
-static bool choose(story *s, lg_maker *m, const lg_text *tail, int wanted_first, int wanted_frequent) {
+/* What copies should give, so that over many items each is right as often as chance. */
+typedef struct copies {
+    size_t after;        /* so many other choices are mentioned after the answer is */
+    int first, frequent; /* whether the copy is right; -1: no matter */
+} copies;
+
+/* The choices in random order, and what copying would choose. false: the item's copies are not those WANTED.
+ */
+static bool choose(story *s, lg_maker *m, const lg_text *tail, const copies *wanted) {
     lg_draft *d = s->draft;
     bool of_places = s->question == LOCATION || s->question == OBJECT_PLACE;
-    size_t order[MOST], least, length = d->prompt.length;
+    size_t order[MOST], length = d->prompt.length, mentioned = 0;
     const char *words[MOST];
+    mentions in_tail, in_all;
     lg_random_order(s->random, order, s->n);
     for (size_t i = 0; i < s->n; i++) {
         words[i] = of_places ? place(s, (int)order[i]) : name(s, order[i]);
         lg_draft_choice(d, -1, -1, " %s", words[i]);
         if (of_places ? (int)order[i] == s->place[who(s)] : order[i] == who(s)) d->answer = i;
     }
+    in_tail = count_mentions(tail->data, tail->length, words, s->n);
     lg_text_put(&d->prompt, tail->data, tail->length); /* where it will come, but for the filler */
     d->failed |= d->prompt.failed;
     if (d->failed) return false;
-    count_mentions(d->prompt.data, d->prompt.length, words, s->n, &d->most_recent, &d->most_frequent,
-                   &d->first_mention, &least);
+    in_all = count_mentions(d->prompt.data, d->prompt.length, words, s->n);
     d->prompt.length = length;
-    m->obstacle = "no story with these entities, updates and distractors keeps the copies at chance";
+    d->most_recent = in_all.recent;
+    d->most_frequent = in_all.frequent;
+    d->first_mention = in_all.first;
+    for (size_t i = 0; i < s->n; i++) {
+        mentioned += in_tail.count[i] > 0;
+        if (!in_all.count[i]) return false;
+    }
+    lg_maker_hinder(m, 1, "no story with these entities, updates and distractors keeps the copies at chance");
     int answer = (int)d->answer;
-    return least > 0 && d->most_recent != answer && d->most_frequent >= 0 &&
-           (wanted_first < 0 || (d->first_mention == answer) == wanted_first) &&
-           (wanted_frequent < 0 || (d->most_frequent == answer) == wanted_frequent);
+    return !in_tail.count[answer] && mentioned == wanted->after && in_all.recent != answer &&
+           (wanted->first < 0 || (in_all.first == answer) == wanted->first) &&
+           (wanted->frequent < 0 || (in_all.frequent == answer) == wanted->frequent);
 }
 
-/* Distractors in the midst of filler: SENTENCES [n] end in TAIL. */
-static lg_status put_distance(lg_maker *m, story *s, const lg_text *tail, const size_t *ends, size_t n,
-                              bool *good) {
+/* Draws filler for the tokens that TAIL leaves. */
+static lg_status fill_up(lg_maker *m, story *s, const lg_text *tail, bool *good) {
+    size_t taken;
+    lg_status status = lg_maker_measure(m, tail->data, tail->length, &taken);
+    if (status || (*good = lg_maker_fill(m, s->random, taken))) return status;
+    lg_maker_hinder(
+        m, 2, "the distractors do not fit into the distance, or the filler does not add up to the rest");
+    return LG_OK;
+}
+
+/* Distractors in the midst of the filler: N sentences, which end at ENDS in TAIL. */
+static void put_distance(lg_maker *m, story *s, const lg_text *tail, const size_t *ends, size_t n) {
     lg_draft *d = s->draft;
-    size_t taken = 0, at[16];
-    for (size_t i = 0; i < n; i++) {
-        size_t tokens, begin = i ? ends[i - 1] : 0;
-        lg_status status = lg_maker_measure(m, tail->data + begin, ends[i] - begin, &tokens);
-        if (status) return status;
-        taken += tokens;
-    }
-    if (!(*good = lg_maker_fill(m, s->random, taken))) {
-        m->obstacle =
-            "the distractors do not fit into the distance, or the filler does not add up to the rest";
-        return LG_OK;
-    }
+    size_t at[MOST];
     for (size_t i = 0; i < n; i++) { /* sorted places among the pieces */
         size_t place = below(s, m->n_pieces + 1), k = i;
         for (; k && at[k - 1] > place; k--) at[k] = at[k - 1];
@@ -479,7 +493,6 @@ static lg_status put_distance(lg_maker *m, story *s, const lg_text *tail, const 
         lg_text_put(&d->prompt, tail->data + begin, ends[i] - begin);
         mark(s, open, "distractor");
     }
-    return LG_OK;
 }
 
 static void ask(story *s) {
@@ -502,36 +515,32 @@ static void ask(story *s) {
     lg_draft_close(d, "query", begin);
 }
 
-/* Item of CELL in SET. */
-static lg_status make_item(lg_maker *m, size_t set, size_t cell, lg_random *random, lg_draft *d, bool *good) {
-    size_t n = n_entities(m), updates = cell / 2 % n_updates(m) + 1, n_tail = 0, ends[16];
-    size_t distractors = m->options->distractors ? m->options->distractors : 1;
+/* One try for CELL with so many DISTRACTORS. *FITS false: they, or the filler, did not fit into the distance.
+ */
+static lg_status make_item(lg_maker *m, size_t cell, const copies *wanted, lg_random *random, lg_draft *d,
+                           bool *good, bool *fits) {
+    size_t updates = cell / 2 % n_updates(m) + 1, ends[MOST], n_tail = 0;
     bool renamed = cell % 2;
-    story s = {.n = n, .question = (unsigned)(cell / 2 / n_updates(m)), .random = random, .draft = d};
+    story s = {
+        .n = n_entities(m), .question = (unsigned)(cell / 2 / n_updates(m)), .random = random, .draft = d};
     lg_text tail = {0};
     lg_status status = start(m, &s, good);
     if (status || !*good) return status;
-    /* The n-th part of the items has its answer mentioned first, and the n-th part most often: in each set,
-       and in each cell over the sets. A character with a new name has been called so too seldom for either.
-     */
-    bool new_name = renamed && (s.question == HOLDER || s.question == COMPANION);
-    int wanted_first = new_name ? -1 : (set + cell / 2) % n == 0;
-    int wanted_frequent = new_name ? -1 : (2 * set + set / n + cell / 2) % n == 0;
-    m->obstacle = "no story comes off with so many entities and updates";
-    *good = tell_body(&s, updates) && bind(&s, renamed);
-    if (!*good) goto done;
+    lg_maker_hinder(m, 1, "no story comes off with so many entities and updates");
+    if (!(*good = tell_body(&s, updates) && bind(&s, renamed))) goto done;
     d->from = d->prompt.length;
     s.aside = &tail;
-    while (*good && n_tail < distractors) {
+    while (*good && n_tail < wanted->after) {
         *good = distract(&s) && !tail.failed;
         ends[n_tail++] = tail.length;
     }
     s.aside = NULL;
     d->failed |= tail.failed;
-    *good = *good && choose(&s, m, &tail, wanted_first, wanted_frequent);
     if (!*good) goto done;
-    status = put_distance(m, &s, &tail, ends, n_tail, good);
-    if (status || !*good) goto done;
+    status = fill_up(m, &s, &tail, fits);
+    *good = !status && *fits && choose(&s, m, &tail, wanted);
+    if (!*good) goto done;
+    put_distance(m, &s, &tail, ends, n_tail);
     ask(&s);
     lg_text_printf(&d->cell, "%s/%zu/%s", questions[s.question], updates, renamed ? "renamed" : "plain");
     d->failed |= d->cell.failed;
@@ -540,20 +549,41 @@ done:
     return status;
 }
 
-static lg_status make(lg_maker *m, size_t set, lg_random random, lg_draft *drafts, bool *good) {
-    enum { TRIES = 4000 };
-    size_t n = set_size(m);
-    uint64_t key = (uint64_t)lg_random_bits(&random) << 32 | lg_random_bits(&random);
-    for (size_t cell = 0; cell < n && *good; cell++) {
-        *good = false;
-        for (uint32_t try = 0; try < TRIES && !*good && !drafts[cell].failed; try++) {
-            lg_random r = lg_random_at(key, (uint32_t)cell, try, 0);
-            lg_draft_clear(&drafts[cell]);
-            lg_status status = make_item(m, set, cell, &r, &drafts[cell], good);
-            if (status) return status;
-        }
+/* An item for CELL: tries until the copies are as they should be. Distractors that again and again do not fit
+   become fewer. */
+static lg_status make_cell(lg_maker *m, size_t set, size_t cell, uint64_t key, lg_draft *d, bool *good) {
+    enum { TRIES = 8000, MISFITS = 12 };
+    size_t n = n_entities(m), misfits = 0, question = cell / 2 / n_updates(m);
+    /* The n-th part of the items has its answer mentioned first, and the n-th part most often: in each set,
+       and in each cell over the sets. A character with a new name has been called so too seldom for either.
+     */
+    bool new_name = cell % 2 && (question == HOLDER || question == COMPANION);
+    copies wanted = {.after = 1 + (set + cell / 2) % n_distractors(m),
+                     .first = new_name ? -1 : (set + cell / 2) % n == 0,
+                     .frequent = new_name ? -1 : (2 * set + set / n + cell / 2) % n == 0};
+    *good = false;
+    for (uint32_t try = 0; try < TRIES && !*good && !d->failed; try++) {
+        bool fits = true;
+        lg_random random = lg_random_at(key, (uint32_t)cell, try, 0);
+        lg_draft_clear(d);
+        lg_status status = make_item(m, cell, &wanted, &random, d, good, &fits);
+        if (status) return status;
+        misfits += !fits;
+        if (misfits < MISFITS || wanted.after == 1) continue;
+        wanted.after--;
+        misfits = 0;
+        m->n_curtailed++;
     }
+    m->hopeless = !*good;
     return LG_OK;
+}
+
+static lg_status make(lg_maker *m, size_t set, lg_random random, lg_draft *drafts, bool *good) {
+    uint64_t key = (uint64_t)lg_random_bits(&random) << 32 | lg_random_bits(&random);
+    lg_status status = LG_OK;
+    for (size_t cell = 0; cell < set_size(m) && *good && !status; cell++)
+        status = make_cell(m, set, cell, key, &drafts[cell], good);
+    return status;
 }
 
 const lg_recipe lg_recipe_discourse = {

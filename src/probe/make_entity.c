@@ -25,7 +25,7 @@ static lg_status make(lg_maker *m, size_t set, lg_random r, lg_draft *drafts, bo
     lg_status status = lg_maker_words(m, LG_NAMES, &names);
     if (!status) status = lg_maker_words(m, LG_THINGS, &things);
     if (status) return status;
-    m->obstacle = "it cuts no two names, or no two things, into the same number of tokens";
+    lg_maker_hinder(m, 0, "it cuts no two names, or no two things, into the same number of tokens");
     *good = lg_words_draw(names, &r, 0, 2, name) && lg_words_draw(things, &r, 0, 2, thing) &&
             !share_word(things->words[thing[0]], things->words[thing[1]]) && lg_maker_fill(m, &r, 0);
     if (!*good) return LG_OK;

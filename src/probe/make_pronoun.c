@@ -17,7 +17,7 @@ static lg_status make(lg_maker *m, size_t set, lg_random r, lg_draft *drafts, bo
     if (!status) status = lg_maker_words(m, LG_NAMES_SHE, &she);
     if (!status) status = lg_maker_words(m, LG_ROLES, &roles);
     if (status) return status;
-    m->obstacle = "it cuts no two names, or no two roles, into the same number of tokens";
+    lg_maker_hinder(m, 0, "it cuts no two names, or no two roles, into the same number of tokens");
     *good = lg_words_draw(he, &r, 0, 1, &man) && lg_words_draw(she, &r, he->cuts[man], 1, &woman) &&
             lg_words_draw(roles, &r, 0, 2, role) && lg_maker_fill(m, &r, 0);
     if (!*good) return LG_OK;

@@ -131,7 +131,7 @@ static lg_status make(lg_maker *m, size_t set, lg_random r, lg_draft *drafts, bo
                 memcmp(d->prompt.data, drafts[k].prompt.data, d->prompt.length) == 0)
                 *good = false;
     }
-    m->obstacle = "all sequences that there are were drawn already: ask for fewer, or longer ones";
+    lg_maker_hinder(m, 1, "all sequences that there are were drawn already: ask for fewer, or longer ones");
     free(sequence);
     return LG_OK;
 }

@@ -1,12 +1,14 @@
-/* Probe items when memory runs out: at every single allocation, an error and nothing lost. */
+/* Probe items, read and made, when memory runs out: at every single allocation, an error and nothing lost. */
 #include "failing_malloc.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "lossgap/probe.h"
 #include "probe/items.h"
+#include "tokenizer_fixture.h"
 
 static char path[64];
 
@@ -68,6 +70,59 @@ static void adding(void **state) {
     survives_failing_malloc(add, NULL, "add items");
 }
 
+typedef struct generation {
+    lg_tokenizer *tokenizer;
+    lg_probe_options options;
+} generation;
+
+static lg_status generate(void *context, lg_error *error) {
+    const generation *g = context;
+    lg_probe_items *items;
+    lg_status status = lg_probe_generate(&g->options, g->tokenizer, NULL, &items, error);
+    lg_probe_items_free(items);
+    return status;
+}
+
+/* A tokenizer of bytes is quick to make items with. */
+static void generating(void **state) {
+    (void)state;
+    static const uint64_t distance[] = {120}, length[] = {3};
+    static const char *const names[] = {"pronoun", "entity", "closure", "word problem", "discourse"};
+    lg_error error = {0};
+    char *json = tokenizer_json("null", BYTE_LEVEL, "[]", "[]", "", NULL), file[80];
+    generation g = {.options = LG_PROBE_OPTIONS_INIT};
+    assert_int_equal(lg_tokenizer_parse(json, strlen(json), "bytes", &g.tokenizer, &error), LG_OK);
+    g.options.distances = distance;
+    g.options.lengths = length;
+    g.options.n_distances = g.options.n_lengths = g.options.count = g.options.updates = 1;
+    for (unsigned kind = 0; kind < LG_N_PROBE_KINDS; kind++) {
+        g.options.kinds = 1u << kind;
+        g.options.filler = "words"; /* fewer pieces */
+        survives_failing_malloc(generate, &g, names[kind]);
+    }
+    const char text[] = "One sentence is here. Another is there. (None.) And so on and on.";
+    snprintf(file, sizeof file, "text:%s", path);
+    assert_int_equal(lg_write_file(path, text, sizeof text - 1, &error), LG_OK);
+    g.options.kinds = 1u << LG_PROBE_CLOSURE;
+    g.options.filler = file;
+    survives_failing_malloc(generate, &g, "filler from a file");
+    g.options.filler = "grammar";
+    survives_failing_malloc(generate, &g, "filler of the grammar");
+    lg_tokenizer_close(g.tokenizer);
+    free(json);
+}
+
+static lg_status train(void *context, lg_error *error) {
+    return lg_probe_write_training(context, path, error);
+}
+
+static void training(void **state) {
+    (void)state;
+    static const uint64_t length[] = {3};
+    lg_probe_training_options o = {.groups = "A5", .lengths = length, .n_lengths = 1, .count = 3};
+    survives_failing_malloc(train, &o, "sequences to train on");
+}
+
 static int setup(void **state) {
     (void)state;
     snprintf(path, sizeof path, "/tmp/lossgap-probe-memory-%ld", (long)getpid());
@@ -84,6 +139,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reading),
         cmocka_unit_test(adding),
+        cmocka_unit_test(generating),
+        cmocka_unit_test(training),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
