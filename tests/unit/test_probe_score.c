@@ -241,8 +241,12 @@ static const char choices[] =
     "{\"id\":\"h\",\"probe\":\"p\",\"distance\":1,\"tokenizer\":\"00000000000000000000000000000000\","
     "\"prompt\":\"ab\",\"choices\":[\"x\",\"y\"],\"answer\":0}\n"
     "{\"id\":\"i\",\"probe\":\"p\",\"distance\":1,\"prompt\":\"same\",\"choices\":[\"x~y\",\"xy\",\"xy~\"],"
+    "\"answer\":0}\n"
+    "{\"id\":\"j\",\"probe\":\"p\",\"distance\":1,\"prompt\":\"abcdefghijkl\",\"choices\":[\"x\",\"xy\"],"
     "\"answer\":0}\n";
-enum { LIMIT = 12 }; /* the prefix and item g's 11 tokens are within, 2 more of a choice are not */
+enum {
+    LIMIT = 13
+}; /* behind the prefix and 11 tokens two more of a choice are within, as the last is no input */
 
 /* What the fake scorer gives BYTES behind PREFIX and PROMPT, '~' left out. */
 static double expected(uint32_t prefix, const char *prompt, const char *choice) {
@@ -268,13 +272,12 @@ static void test_choices(void **state) {
     lg_tokenizer *tokenizer = byte_tokenizer();
     lg_probe_items *items = parse(choices);
     lg_probe_rows rows = rows_of(items, tokenizer, 999, LIMIT);
-    static const uint8_t outcomes[] = {LG_PROBE_SCORED,   LG_PROBE_SCORED,    LG_PROBE_SCORED,
-                                       LG_PROBE_SCORED,   LG_PROBE_STRADDLES, LG_PROBE_STRADDLES,
-                                       LG_PROBE_TOO_LONG, LG_PROBE_NOT_MEANT, LG_PROBE_SCORED};
+    static const uint8_t outcomes[] = {
+        LG_PROBE_SCORED,    LG_PROBE_SCORED,   LG_PROBE_SCORED,    LG_PROBE_SCORED, LG_PROBE_STRADDLES,
+        LG_PROBE_STRADDLES, LG_PROBE_TOO_LONG, LG_PROBE_NOT_MEANT, LG_PROBE_SCORED, LG_PROBE_SCORED};
     assert_memory_equal(rows.outcome, outcomes, sizeof outcomes);
     const size_t largest = lg_probe_largest(&rows);
-    /* b: 5 of prefix and prompt, "ab" of all, "c" of "cx" */
-    assert_int_equal(largest, 8);
+    assert_int_equal(largest, LIMIT); /* j */
     for (size_t batch = largest; batch < 200; batch += 7) {
         fake f;
         lg_probe_scores scores;
@@ -295,8 +298,8 @@ static void test_choices(void **state) {
             }
         }
         /* every token of a prompt once: a 4, b 5 + 2 + 1 ("c" before "x"), c 5 + 2 ("ab" before "q"), d 2 +
-           3, e 4 + 1 ("x" of both), i 5 + 1: its choices are all the same, the last is no input */
-        assert_int_equal(f.inputs, 4 + 8 + 7 + 5 + 5 + 6);
+           3, e 4 + 1 ("x" of both), i 5 + 1: its choices are all the same, the last is no input; j 12 + 1 */
+        assert_int_equal(f.inputs, 4 + 8 + 7 + 5 + 5 + 6 + 13);
         lg_probe_scores_free(&scores);
     }
     lg_probe_rows_free(&rows);
@@ -355,13 +358,13 @@ static void test_journal(void **state) {
     fake f;
     lg_probe_scores whole, scores;
     assert_ok(lg_probe_scores_create(&rows, "m", &whole, &error));
-    assert_ok(lg_probe_score_rows(branching_start(&f, 10), &rows, NULL, key, NULL, &whole, &error));
+    assert_ok(lg_probe_score_rows(branching_start(&f, 13), &rows, NULL, key, NULL, &whole, &error));
     const size_t calls = f.calls, inputs = f.inputs;
     assert_true(calls > 3);
     for (size_t stop = 1; stop < calls; stop++)
         for (int foreign = 0; foreign < 2; foreign++) {
             assert_ok(lg_probe_scores_create(&rows, "m", &scores, &error));
-            lg_scorer *scorer = branching_start(&f, 10);
+            lg_scorer *scorer = branching_start(&f, 13);
             f.cancel_after = stop;
             assert_int_equal(lg_probe_score_rows(scorer, &rows, journal, key, NULL, &scores, &error),
                              LG_CANCELLED);
@@ -372,7 +375,7 @@ static void test_journal(void **state) {
             assert_ok(lg_probe_scores_create(&rows, "m", &scores, &error));
             watch w = {0};
             lg_monitor monitor = {&w, watch_progress, watch_note, watch_cancelled};
-            assert_ok(lg_probe_score_rows(branching_start(&f, 10), &rows, journal, foreign ? other : key,
+            assert_ok(lg_probe_score_rows(branching_start(&f, 13), &rows, journal, foreign ? other : key,
                                           &monitor, &scores, &error));
             assert_int_equal(f.inputs, foreign ? inputs : inputs - before);
             assert_true(strlen(w.note) > 0 && w.done == w.total && w.total == f.inputs);
