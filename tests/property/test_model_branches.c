@@ -175,6 +175,10 @@ static void test_f32(void **state) {
 
 static void test_f32_all(void **state) {
     (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    print_message("skip: slow under sanitizers, and the same code as with fewer models\n");
+    skip();
+#endif
     each_model(shared_or_skip("golden/models"), LG_PRECISION_F32, 2e-5);
 }
 
