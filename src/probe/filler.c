@@ -380,10 +380,12 @@ static bool next_piece(const lg_filler *f, lg_random *random, size_t left, size_
     return false;
 }
 
-bool lg_filler_draw(lg_filler *f, lg_random *random, size_t n, size_t *pieces, size_t *n_pieces) {
+bool lg_filler_draw(lg_filler *f, lg_random *random, size_t n, const size_t *avoid, size_t n_avoid,
+                    size_t *pieces, size_t *n_pieces) {
     *n_pieces = 0;
     if (n >= f->n_reachable || !f->reachable[n]) return false;
     f->draw++;
+    for (size_t i = 0; i < n_avoid; i++) f->used[avoid[i]] = f->draw;
     size_t next = lg_random_below(random, f->n_whole);
     for (size_t left = n; left;) {
         size_t piece;

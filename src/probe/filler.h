@@ -29,9 +29,10 @@ lg_status lg_filler_open(lg_filler *filler, const char *kind, uint64_t seed, siz
                          lg_error *error);
 void lg_filler_close(lg_filler *filler);
 
-/* A filler of N tokens as pieces (indices), of which PIECES has room for N. false: no pieces have N tokens
-   together. */
-bool lg_filler_draw(lg_filler *filler, lg_random *random, size_t n, size_t *pieces, size_t *n_pieces);
+/* A filler of N tokens as pieces (indices), of which PIECES has room for N; the pieces of AVOID [n_avoid] are
+   in the text already. false: no pieces have N tokens together. */
+bool lg_filler_draw(lg_filler *filler, lg_random *random, size_t n, const size_t *avoid, size_t n_avoid,
+                    size_t *pieces, size_t *n_pieces);
 const char *lg_filler_piece(const lg_filler *filler, size_t piece, size_t *length);
 
 #endif

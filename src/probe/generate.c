@@ -82,7 +82,8 @@ void lg_draft_choice(lg_draft *d, int bound, int listed, const char *format, ...
 
 bool lg_maker_fill(lg_maker *m, lg_random *random, size_t taken) {
     long long wanted = (long long)m->distance - (long long)taken + m->adjust;
-    if (wanted >= 0 && lg_filler_draw(&m->filler, random, (size_t)wanted, m->pieces, &m->n_pieces))
+    if (wanted >= 0 &&
+        lg_filler_draw(&m->filler, random, (size_t)wanted, m->asides, m->n_asides, m->pieces, &m->n_pieces))
         return true;
     lg_maker_hinder(
         m, 2, "the filler's pieces do not add up to that length: take a longer distance or another filler");
@@ -95,13 +96,26 @@ void lg_maker_hinder(lg_maker *m, int stage, const char *obstacle) {
     m->obstacle = obstacle;
 }
 
-void lg_maker_put_pieces(const lg_maker *m, lg_draft *d, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; i++) {
-        size_t length;
-        const char *piece = lg_filler_piece(&m->filler, m->pieces[i], &length);
-        lg_text_put(&d->prompt, piece, length);
-    }
+static void put_piece(const lg_maker *m, lg_draft *d, size_t piece) {
+    size_t length;
+    const char *text = lg_filler_piece(&m->filler, piece, &length);
+    lg_text_put(&d->prompt, text, length);
     d->failed |= d->prompt.failed;
+}
+
+void lg_maker_put_aside(lg_maker *m, lg_random *random, lg_draft *d) {
+    enum { WORDS = 5 };
+    for (size_t i = 0; i < (m->filler.repeats ? WORDS : 1) && m->n_asides < LG_MAX_ASIDES; i++) {
+        size_t piece = lg_random_below(random, m->filler.n_whole);
+        for (size_t k = 0; k < m->n_asides; k++)
+            if (m->asides[k] == piece) return;
+        m->asides[m->n_asides++] = piece;
+        put_piece(m, d, piece);
+    }
+}
+
+void lg_maker_put_pieces(const lg_maker *m, lg_draft *d, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; i++) put_piece(m, d, m->pieces[i]);
 }
 
 lg_status lg_maker_words(lg_maker *m, lg_word_list list, const lg_words **words) {

@@ -25,6 +25,8 @@ typedef struct lg_draft {
 
 typedef struct lg_maker lg_maker;
 
+enum { LG_MAX_ASIDES = 64 };
+
 /* One kind of probe. */
 typedef struct lg_recipe {
     /* Items that are made together, each in its cell. */
@@ -52,6 +54,8 @@ struct lg_maker {
     lg_filler filler;
     size_t *pieces; /* [farthest + 1] of the filler drawn last */
     size_t n_pieces;
+    size_t asides[LG_MAX_ASIDES]; /* pieces of filler that stand before the distance begins */
+    size_t n_asides;
     lg_probe_items *items;
     uint64_t distance;
     /* The filler asked for is this much longer than the distance: what the last try lacked. */
@@ -73,6 +77,9 @@ size_t lg_draft_open(const lg_draft *draft);
 void lg_draft_close(lg_draft *draft, const char *role, size_t begin);
 void lg_draft_choice(lg_draft *draft, int bound, int listed, const char *format, ...) LG_PRINTF(4, 5);
 
+/* Puts a piece of filler into DRAFT, as long as there are fewer than LG_MAX_ASIDES; the recipe sets n_asides
+   to 0 for each item. */
+void lg_maker_put_aside(lg_maker *maker, lg_random *random, lg_draft *draft);
 /* Draws filler of the distance less TAKEN tokens into `pieces`. false (and an obstacle): there is none. */
 bool lg_maker_fill(lg_maker *maker, lg_random *random, size_t taken);
 /* Why a try fails, and at what STAGE: 0 words, 1 putting together, 2 filler, 3 what the tokenizer makes of

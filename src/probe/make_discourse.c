@@ -16,14 +16,24 @@
 #include "base/error.h"
 #include "probe/generate.h"
 
-enum { MOST = 12, LOCATION = 0, HOLDER, OBJECT_PLACE, COMPANION, N_QUESTIONS, NOWHERE = -1, NOBODY = -1 };
+enum {
+    MOST = 12,
+    SPARE = 5,
+    LOCATION = 0,
+    HOLDER,
+    OBJECT_PLACE,
+    COMPANION,
+    N_QUESTIONS,
+    NOWHERE = -1,
+    NOBODY = -1
+};
 
 static const char *const questions[N_QUESTIONS] = {"location", "holder", "object-place", "companion"};
 
 typedef struct story {
     const lg_words *names, *places, *objects;
-    size_t n;                             /* of characters, places and objects, each */
-    size_t name[MOST], spare[2], n_spare; /* what they are called now (words), and names to come */
+    size_t n;                                 /* of characters, places and objects, each */
+    size_t name[MOST], spare[SPARE], n_spare; /* what they are called now (words), and names to come */
     size_t place_word[MOST], object_word[MOST];
     int place[MOST];              /* of characters; NOWHERE: not come up yet */
     int holder[MOST], lies[MOST]; /* of objects; both NOWHERE: not come up yet */
@@ -33,6 +43,7 @@ typedef struct story {
     size_t hero, thing; /* what is asked about: a character (LOCATION) or an object (the others) */
     int spot;           /* COMPANION: where the thing lies, once it does */
     int last_companion;
+    lg_maker *maker;
     lg_random *random;
     lg_draft *draft;
     lg_text *aside; /* where sentences go instead, if not NULL */
@@ -112,6 +123,10 @@ static void rename_to(story *s, size_t c) {
     TELL(s, "From then on everyone called %s %s.", before, name(s, c));
 }
 
+static bool asks_for_place(const story *s) {
+    return s->question == LOCATION || s->question == OBJECT_PLACE;
+}
+
 /* ---- what may happen without changing the answer ---- */
 
 static bool is_known(const story *s, size_t o) {
@@ -165,10 +180,10 @@ static bool happen(story *s, bool may_rename) {
         else give(s, c, o, d);
         return true;
     default:
-        if (!may_rename || s->n_spare < 2 || s->place[c] == NOWHERE ||
+        if (!may_rename || s->n_spare < SPARE || s->place[c] == NOWHERE ||
             (s->question == LOCATION && c == s->hero) || below(s, 2))
             return false;
-        rename_to(s, c); /* the other spare name is kept for who matters */
+        rename_to(s, c); /* once; the other names are kept for who matters, and for distractors */
         return true;
     }
 }
@@ -274,6 +289,11 @@ static size_t who(const story *s) {
                                       : (size_t)s->holder[s->thing];
 }
 
+/* Filler now and then, so that its beginning does not give the binding away. */
+static void digress(story *s) {
+    if (s->draft->prompt.length && below(s, 4) == 0) lg_maker_put_aside(s->maker, s->random, s->draft);
+}
+
 /* All but the last change, with as much going on around others, until everybody and everything has come up.
  */
 static bool tell_body(story *s, size_t updates) {
@@ -281,6 +301,7 @@ static bool tell_body(story *s, size_t updates) {
     come_up(s, below(s, s->n), elsewhere(s, NOWHERE, NOWHERE));
     while (mine + others) {
         bool own = below(s, mine + others) < mine;
+        digress(s);
         if (own ? !change_answer(s) : !make_happen(s, true)) return false;
         if (own) mine--;
         else others--;
@@ -289,6 +310,7 @@ static bool tell_body(story *s, size_t updates) {
     lg_random_order(s->random, order, 2 * s->n);
     for (size_t i = 0; i < 2 * s->n; i++) {
         size_t which = order[i] / 2;
+        digress(s);
         if (order[i] % 2 == 0 && s->place[which] == NOWHERE) {
             size_t begin = lg_draft_open(s->draft);
             come_up(s, which, elsewhere(s, s->spot, NOWHERE));
@@ -327,15 +349,18 @@ static bool bind(story *s, bool renamed) {
 }
 
 /* Something changes with another of the answer's type, which is mentioned for the first time since the
-   binding; the answer stays. */
-static bool distract(story *s) {
-    bool of_places = s->question == LOCATION || s->question == OBJECT_PLACE;
+   binding; the answer stays. RENAME: that one gets another name. */
+static bool distract(story *s, bool rename) {
+    bool of_places = asks_for_place(s);
     int answer = s->place[who(s)];
     for (size_t try = 0; try < 256; try++) {
         size_t c = below(s, s->n), o = below(s, s->n), where = below(s, s->n);
         if (c == who(s) || s->mentioned[of_places ? where : c]) continue;
         bool lies_here = !is_asked_about(s, o) && s->lies[o] != NOWHERE && s->lies[o] == s->place[c];
-        if (!of_places && lies_here && below(s, 2)) take(s, c, o);
+        if (rename) {
+            if (s->renamed[c]) continue;
+            rename_to(s, c);
+        } else if (!of_places && lies_here && below(s, 2)) take(s, c, o);
         else if (may_move(s, c) && (int)where != answer && (int)where != s->place[c]) move(s, c, (int)where);
         else continue;
         s->mentioned[of_places ? where : c] = true;
@@ -400,7 +425,7 @@ static size_t set_size(const lg_maker *m) {
 }
 
 static lg_status start(lg_maker *m, story *s, bool *good) {
-    size_t names[MOST + 2];
+    size_t names[MOST + SPARE];
     /* men or women only, so that new names are plausible and "he" or "she" would tell nothing */
     lg_status status = lg_maker_words(m, below(s, 2) ? LG_NAMES_HE : LG_NAMES_SHE, &s->names);
     if (!status) status = lg_maker_words(m, LG_PLACES, &s->places);
@@ -409,13 +434,13 @@ static lg_status start(lg_maker *m, story *s, bool *good) {
     lg_maker_hinder(
         m, 0,
         "it cuts too few names, places or objects into the same number of tokens: ask for fewer entities");
-    *good = lg_words_draw(s->names, s->random, 0, s->n + 2, names) &&
+    *good = lg_words_draw(s->names, s->random, 0, s->n + SPARE, names) &&
             lg_words_draw(s->places, s->random, 0, s->n, s->place_word) &&
             lg_words_draw(s->objects, s->random, 0, s->n, s->object_word);
     if (!*good) return LG_OK;
     memcpy(s->name, names, s->n * sizeof *names);
-    memcpy(s->spare, names + s->n, 2 * sizeof *names);
-    s->n_spare = 2;
+    memcpy(s->spare, names + s->n, SPARE * sizeof *names);
+    s->n_spare = SPARE;
     for (size_t i = 0; i < MOST; i++) {
         s->place[i] = s->lies[i] = NOWHERE;
         s->holder[i] = NOBODY;
@@ -437,7 +462,7 @@ typedef struct copies {
  */
 static bool choose(story *s, lg_maker *m, const lg_text *tail, const copies *wanted) {
     lg_draft *d = s->draft;
-    bool of_places = s->question == LOCATION || s->question == OBJECT_PLACE;
+    bool of_places = asks_for_place(s);
     size_t order[MOST], length = d->prompt.length, mentioned = 0;
     const char *words[MOST];
     mentions in_tail, in_all;
@@ -481,8 +506,11 @@ static lg_status fill_up(lg_maker *m, story *s, const lg_text *tail, bool *good)
 static void put_distance(lg_maker *m, story *s, const lg_text *tail, const size_t *ends, size_t n) {
     lg_draft *d = s->draft;
     size_t at[MOST];
-    for (size_t i = 0; i < n; i++) { /* sorted places among the pieces */
-        size_t place = below(s, m->n_pieces + 1), k = i;
+    /* Sorted places among the pieces; one comes at once in half of the items, so that what stands before the
+       long filler need not be the binding. */
+    bool at_once = below(s, 2);
+    for (size_t i = 0; i < n; i++) {
+        size_t place = !i && at_once ? 0 : below(s, m->n_pieces + 1), k = i;
         for (; k && at[k - 1] > place; k--) at[k] = at[k - 1];
         at[k] = place;
     }
@@ -521,17 +549,26 @@ static lg_status make_item(lg_maker *m, size_t cell, const copies *wanted, lg_ra
                            bool *good, bool *fits) {
     size_t updates = cell / 2 % n_updates(m) + 1, ends[MOST], n_tail = 0;
     bool renamed = cell % 2;
-    story s = {
-        .n = n_entities(m), .question = (unsigned)(cell / 2 / n_updates(m)), .random = random, .draft = d};
+    story s = {.maker = m,
+               .n = n_entities(m),
+               .question = (unsigned)(cell / 2 / n_updates(m)),
+               .random = random,
+               .draft = d};
     lg_text tail = {0};
     lg_status status = start(m, &s, good);
     if (status || !*good) return status;
+    m->n_asides = 0;
     lg_maker_hinder(m, 1, "no story comes off with so many entities and updates");
     if (!(*good = tell_body(&s, updates) && bind(&s, renamed))) goto done;
     d->from = d->prompt.length;
     s.aside = &tail;
+    /* New names among the distractors, so that the newest name is not the answer's. */
+    size_t most = wanted->after < s.n_spare ? wanted->after : s.n_spare;
+    size_t renames = asks_for_place(&s) ? 0 : lg_random_below(random, (most < 3 ? most : 3) + 1);
     while (*good && n_tail < wanted->after) {
-        *good = distract(&s) && !tail.failed;
+        bool rename = lg_random_below(random, wanted->after - n_tail) < renames;
+        renames -= rename;
+        *good = distract(&s, rename) && !tail.failed;
         ends[n_tail++] = tail.length;
     }
     s.aside = NULL;

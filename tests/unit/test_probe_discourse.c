@@ -196,7 +196,7 @@ static question read_question(const lg_probe_item *item) {
 
 /* The choice that comes as word number 1, 2 … from the end of the text among all mentions of choices, and so
  * on. */
-static void check_copies(const lg_probe_item *item, size_t *rank_of_answer, size_t from) {
+static bool check_copies(const lg_probe_item *item, size_t *rank_of_answer, size_t from) {
     size_t count[MOST] = {0}, order = 0, last[MOST] = {0}, first[MOST] = {0}, after = 0;
     char *copy = strdup(item->prompt), *rest = copy;
     bool later[MOST] = {false};
@@ -208,11 +208,12 @@ static void check_copies(const lg_probe_item *item, size_t *rank_of_answer, size
                 last[k] = order;
                 if ((size_t)(word - copy) >= from) later[k] = true;
             }
-    size_t recent = 0, frequent = 0, earliest = 0;
+    size_t recent = 0, frequent = 0, earliest = 0, newest = 0;
     for (size_t k = 0; k < item->n_choices; k++) {
         if (!count[k]) fail_msg("%s is not mentioned", item->choices[k].text);
         if (last[k] > last[recent]) recent = k;
         if (first[k] < first[earliest]) earliest = k;
+        if (first[k] > first[newest]) newest = k;
         if (count[k] > count[frequent] || (count[k] == count[frequent] && last[k] > last[frequent]))
             frequent = k;
         after += later[k];
@@ -225,10 +226,11 @@ static void check_copies(const lg_probe_item *item, size_t *rank_of_answer, size
     for (size_t k = 0; k < item->n_choices; k++) *rank_of_answer += last[k] > last[item->answer];
     assert_int_equal(*rank_of_answer, after + 1);
     free(copy);
+    return newest == item->answer;
 }
 
 /* Returns how many others are mentioned after the answer, plus one. */
-static size_t check_story(const lg_probe_item *item) {
+static size_t check_story(const lg_probe_item *item, size_t *fillers, size_t *newest) {
     world w = {0};
     question q = read_question(item);
     char *copy = strdup(item->prompt), *stop;
@@ -255,12 +257,13 @@ static size_t check_story(const lg_probe_item *item) {
         if (strcmp(s->role, "query") != 0) assert_true(isupper((unsigned char)item->prompt[s->begin]));
     }
     bool renamed_now = false;
+    size_t filler_before = 0;
     for (char *at = copy; (stop = strchr(at, '.')); at = stop + 1) {
         *stop = '\0';
         while (*at == ' ') at++;
         bool story = follow(&w, at);
         size_t end = (size_t)(stop - copy) + 1;
-        if (end <= from) assert_true(story); /* filler comes after the binding only */
+        filler_before += !story && end <= from;
         events_after += story && end > from;
         int now = answer(&w, &q, &who);
         renamed_now = who != NONE && w.renamed[who];
@@ -300,27 +303,30 @@ static size_t check_story(const lg_probe_item *item) {
     if (q.kind == 'o') assert_true(w.holder[find(&w.objects, q.word)] != NONE); /* carried about */
     free(copy);
     size_t rank;
-    check_copies(item, &rank, from);
+    *fillers += filler_before > 0;
+    *newest += check_copies(item, &rank, from);
     return rank;
 }
 
 static void run(const lg_tokenizer *tokenizer, const lg_probe_options *o, size_t n_choices) {
     lg_probe_items *items = generate(tokenizer, o);
-    size_t n = lg_probe_n_items(items), recent = 0, frequent = 0, first = 0, rank[MOST + 1] = {0},
-           place[MOST] = {0};
+    size_t n = lg_probe_n_items(items), fillers = 0, newest = 0, recent = 0, frequent = 0, first = 0,
+           rank[MOST + 1] = {0}, place[MOST] = {0};
     for (size_t i = 0; i < n; i++) {
         const lg_probe_item *item = lg_probe_item_at(items, i);
         assert_int_equal(item->n_choices, n_choices);
-        rank[check_story(item)]++;
+        rank[check_story(item, &fillers, &newest)]++;
         recent += item->most_recent == (int)item->answer;
         frequent += item->most_frequent == (int)item->answer;
         first += item->first_mention == (int)item->answer;
         place[item->answer]++;
     }
+    assert_true(fillers > n / 2); /* where filler begins is no sign of the binding */
     /* no copy is right more often than chance, and none is always wrong but the most recent */
     assert_int_equal(recent, 0);
     assert_true(frequent > 0 && frequent <= n / n_choices);
     assert_true(first > 0 && first <= n / n_choices);
+    assert_true(newest < n / n_choices + n / 12);
     /* nor is the last but one, or the last but two */
     size_t others = n_choices - 1;
     if (others > 3) others = 3;

@@ -561,6 +561,38 @@ static void contexts(void **state) {
     assert_int_equal(of[1], 40);
     assert_int_equal(of[2], 0);
     lg_probe_items_free(items);
+    /* an item too long further on takes those before it with it */
+    o.max_tokens = 0;
+    items = generate(tokenizer, &o);
+    size_t longest = 0, later = 0;
+    checked c = {0};
+    assert_int_equal(lg_tokenizer_session_create(tokenizer, &c.session, &error), LG_OK);
+    for (size_t i = 0; i < lg_probe_n_items(items); i++) {
+        const lg_probe_item *item = lg_probe_item_at(items, i);
+        if (strcmp(item->probe, "pronoun") != 0 || item->distance != 64) continue;
+        check_item(&c, item);
+        size_t n = c.prompt.count + 2; /* " she" is the longer choice, of two tokens */
+        if (n > longest) later = i - 40;
+        if (n > longest) longest = n;
+    }
+    assert_true(later >= 4); /* not in the first set */
+    lg_probe_items_free(items);
+    lg_tokenizer_session_free(c.session);
+    lg_tokens_free(&c.prompt);
+    lg_tokens_free(&c.both);
+    lg_text_free(&c.text);
+    for (size_t limit = longest - 1; limit <= longest; limit++) {
+        o.max_tokens = limit;
+        size_t n = 0;
+        items = generate(tokenizer, &o);
+        for (size_t i = 0; i < lg_probe_n_items(items); i++) {
+            const lg_probe_item *item = lg_probe_item_at(items, i);
+            n += strcmp(item->probe, "pronoun") == 0 && item->distance == 64;
+            assert_ptr_equal(find_item(items, item->id), item);
+        }
+        assert_int_equal(n, limit == longest ? 40 : 0);
+        lg_probe_items_free(items);
+    }
     o.max_tokens = 3;
     assert_int_equal(lg_probe_generate(&o, tokenizer, &monitor, &items, &error), LG_USAGE);
     assert_non_null(strstr(error.message, "no items"));

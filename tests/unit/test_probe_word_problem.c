@@ -239,6 +239,16 @@ static void distractors(void **state) {
         }
     }
     assert_true(without_last > 450 && reversed > 450);
+    /* of two elements: neither of them is a wrong choice more often than by chance, for they can be seen */
+    size_t visible = 0;
+    for (uint32_t i = 0; i < 500; i++) {
+        lg_random r = lg_random_at(6, i, 0, 0);
+        sequence[0] = lg_random_below(&r, g->order);
+        sequence[1] = lg_random_below(&r, g->order);
+        lg_word_choices(g, sequence, 2, &r, choices);
+        for (size_t a = 1; a < 4; a++) visible += choices[a] == sequence[0] || choices[a] == sequence[1];
+    }
+    assert_true(visible < 100); /* 2 of 60, 2 or 3 times: about 50 to 80 */
 }
 
 static void training(void **state) {
