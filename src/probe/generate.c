@@ -159,6 +159,18 @@ static bool count_between(const lg_tokens *tokens, const lg_draft *d, size_t *co
     return true;
 }
 
+/* Whether the tokens from N on are TEXT: a vocabulary may lack bytes, which are then left out. */
+static bool spells(const lg_maker *m, size_t n, const char *text, size_t length) {
+    for (; n < m->extended.count; n++) {
+        size_t size;
+        const char *bytes = lg_tokenizer_bytes(m->tokenizer, m->extended.ids[n], &size);
+        if (!bytes || size > length || memcmp(bytes, text, size) != 0) return false;
+        text += size;
+        length -= size;
+    }
+    return length == 0;
+}
+
 /* Whether the tokenizer sees the item as it was meant. If the distance is off, `adjust` learns by how much.
  */
 static lg_status check_draft(lg_maker *m, const lg_recipe *recipe, lg_draft *d, shape *s, bool *good) {
@@ -194,6 +206,10 @@ static lg_status check_draft(lg_maker *m, const lg_recipe *recipe, lg_draft *d, 
             memcmp(m->tokens.ids, m->extended.ids, n * sizeof *m->tokens.ids) != 0 ||
             m->extended.ends[n - 1] != length) {
             lg_maker_hinder(m, 3, "a token crosses the boundary between prompt and choice");
+            return LG_OK;
+        }
+        if (!spells(m, n, d->choice_text.data + begin, d->choice_ends[i] - begin)) {
+            lg_maker_hinder(m, 3, "its vocabulary lacks tokens for a choice");
             return LG_OK;
         }
         if (!i) first = m->extended.count;

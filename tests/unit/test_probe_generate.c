@@ -681,6 +681,17 @@ static void odd_tokenizers(void **state) {
     lg_probe_items_free(items);
     lg_tokenizer_close(tokenizer);
     free(json);
+    /* one without the first byte of a quotation mark */
+    json = tokenizer_json("null", BYTE_LEVEL, "[]", "[]", "", NULL);
+    char *byte = strstr(json, "\"\xC3\xA2\":226");
+    assert_non_null(byte);
+    memcpy(byte, "\"zz", 3);
+    assert_int_equal(lg_tokenizer_parse(json, strlen(json), "lacking", &tokenizer, &error), LG_OK);
+    o.kinds = 1u << LG_PROBE_CLOSURE;
+    assert_int_equal(lg_probe_generate(&o, tokenizer, NULL, &items, &error), LG_BAD_INPUT);
+    assert_non_null(strstr(error.message, "its vocabulary lacks tokens for a choice"));
+    lg_tokenizer_close(tokenizer);
+    free(json);
     static const char *const extra[] = {". ", NULL};
     json = tokenizer_json("null", BYTE_LEVEL, "[]", "[[\".\", \"\xC4\xA0\"]]", "", extra);
     assert_int_equal(lg_tokenizer_parse(json, strlen(json), "stops", &tokenizer, &error), LG_OK);
