@@ -75,7 +75,8 @@ static const struct argp_option options[] = {
      11},
     {"entities", ENTITIES, "N", 0, "Discourse: characters, and as many places and objects (default: 4)", 11},
     {"updates", UPDATES, "N", 0, "Discourse: what is asked for changes once to N times (default: 3)", 11},
-    {"distractors", DISTRACTORS, "N", 0, "Discourse: one to N others of its type are mentioned after that (default: 3)", 11},
+    {"distractors", DISTRACTORS, "N", 0,
+     "Discourse: one to N others of its type are mentioned after that (default: 3)", 11},
     {"lengths", LENGTHS, "LIST", 0, "Word problems: elements in a sequence (default: 2,4,8,...,512)", 11},
     {"groups", GROUPS, "LIST", 0, "Word problems: of A5, S5, A4xZ5 and Z60 (default: all)", 11},
     {"train-format", TRAIN_FORMAT, NULL, 0,
@@ -434,11 +435,29 @@ static bool is_complete(const work *w, const lg_probe_scores *scores) {
     return true;
 }
 
-/* The scores of model I from before, if they are what would be computed now; else NULL. */
-static const lg_probe_scores *scores_before(const work *w, size_t i) {
-    size_t record, k = find_kept(w, w->names[i].name, &record);
-    if (k == SIZE_MAX || strcmp(w->before.models[record].plan.key, w->subjects[i].plan.key) != 0) return NULL;
-    return is_complete(w, &w->kept[k]) ? &w->kept[k] : NULL;
+/* The scores of model I from before, if they are what would be computed now, under whatever name; false:
+   none. SCORES borrows them. */
+static bool scores_before(const work *w, size_t i, lg_probe_scores *scores) {
+    size_t own, n = w->before.n_models;
+    find_kept(w, w->names[i].name, &own); /* its own name first */
+    for (size_t turn = 0; turn <= n; turn++) {
+        const size_t m = turn ? turn - 1 : own;
+        size_t record, k = m < n ? find_kept(w, w->before.models[m].name, &record) : SIZE_MAX;
+        if (k == SIZE_MAX || strcmp(w->before.models[m].plan.key, w->subjects[i].plan.key) != 0 ||
+            !is_complete(w, &w->kept[k]))
+            continue;
+        *scores = w->kept[k];
+        scores->model = w->names[i].name;
+        return true;
+    }
+    return false;
+}
+
+/* The scores of model I, computed now or before; false: none yet. SCORES borrows them. */
+static bool scores_of(const work *w, size_t i, lg_probe_scores *scores) {
+    if (!w->subjects[i].scores.logp) return scores_before(w, i, scores);
+    *scores = w->subjects[i].scores;
+    return true;
 }
 
 static bool is_asked(const work *w, const char *name) {
@@ -461,9 +480,7 @@ static lg_status write_scores(work *w) {
     size_t n = 0, record;
     for (size_t i = 0; i < w->a->n_models; i++) {
         const subject *s = &w->subjects[i];
-        const lg_probe_scores *have = s->scores.logp ? &s->scores : scores_before(w, i);
-        if (!have) continue;
-        scores[n] = *have;
+        if (!scores_of(w, i, &scores[n])) continue;
         run.models[n++] = (lg_probe_run_model){.name = w->names[i].name,
                                                .model = lg_model_get_info(s->model)->identity,
                                                .tokenizer = lg_tokenizer_identity(s->tokenizer),
@@ -519,12 +536,20 @@ static lg_status finish_plans(work *w) {
 
 static lg_status score_models(work *w) {
     lg_status status = finish_plans(w);
-    size_t there = 0;
+    size_t there = 0, record;
+    bool renamed = false;
     if (!status) status = read_before(w);
     for (size_t i = 0; i < w->a->n_models && !status; i++) {
-        if (scores_before(w, i)) there++;
-        else status = score_model(w, i);
+        lg_probe_scores known;
+        if (!scores_before(w, i, &known)) {
+            status = score_model(w, i);
+            continue;
+        }
+        there++;
+        size_t k = find_kept(w, w->names[i].name, &record);
+        renamed |= k == SIZE_MAX || known.logp != w->kept[k].logp;
     }
+    if (!status && renamed) status = write_scores(w);
     if (!status && there)
         lg_note(&w->c->monitor, "%zu of %zu models: log-probabilities were there already", there,
                 w->a->n_models);
@@ -536,8 +561,7 @@ static lg_status score_models(work *w) {
 static lg_status report(work *w) {
     lg_probe_scores *scores = calloc(w->a->n_models, sizeof *scores);
     if (!scores) return lg_fail_memory(&w->c->error);
-    for (size_t i = 0; i < w->a->n_models; i++)
-        scores[i] = w->subjects[i].scores.logp ? w->subjects[i].scores : *scores_before(w, i);
+    for (size_t i = 0; i < w->a->n_models; i++) scores_of(w, i, &scores[i]);
     cli_progress_clear(&w->c->progress);
     lg_status status = cli_report_probes(w->c, w->items, scores, w->a->n_models, w->a->out, w->a->full);
     free(scores);

@@ -32,18 +32,28 @@ check cmp table again
 check grep -q '2 of 2 models: log-probabilities were there already' err
 for file in items.jsonl logp.jsonl run.json; do check cmp out/$file before/$file; done
 # One model more: it alone. One less: what is known of it stays.
-probe one=$a two=$b three=$a --items out/items.jsonl -o out >again 2>err || { cat err; fail 'one more'; }
+mkdir third
+cp $b/model.safetensors $b/tokenizer.json third
+sed 's/"max_position_embeddings": 1024/"max_position_embeddings": 1000/' $b/config.json >third/config.json
+probe one=$a two=$b three=third --items out/items.jsonl -o out >again 2>err || { cat err; fail 'one more'; }
 check grep -q '2 of 3 models' err
 check test "$(grep -c '"model":"three"' out/logp.jsonl)" -eq 10
-probe three=$a --items items.jsonl -o out >again 2>err || fail 'one less'
+probe three=third --items items.jsonl -o out >again 2>err || fail 'one less'
 check grep -q '1 of 1 models' err
 check test "$(wc -l <out/logp.jsonl)" -eq 30
-grep '"model":"three"' out/logp.jsonl | sed 's/three/one/' >x
+grep '"model":"three"' out/logp.jsonl | sed 's/three/two/' >x
+grep '"model":"two"' out/logp.jsonl | check cmp - x
+# Another name for the same checkpoint: nothing is computed.
+probe four=$a --items items.jsonl -o out >again 2>err || fail 'another name'
+check grep -q '1 of 1 models' err
+check grep -q '^pronoun.* four ' again
+check test "$(wc -l <out/logp.jsonl)" -eq 40
+grep '"model":"four"' out/logp.jsonl | sed 's/four/one/' >x
 grep '"model":"one"' out/logp.jsonl | check cmp - x
 # Another setting counts: then it is computed anew.
-probe three=$a --prefix none --items items.jsonl -o out >again 2>err || fail 'other prefix'
+probe four=$a --prefix none --items items.jsonl -o out >again 2>err || fail 'other prefix'
 grep -q 'were there already' err && fail 'another prefix was not computed'
-check test "$(wc -l <out/logp.jsonl)" -eq 30
+check test "$(wc -l <out/logp.jsonl)" -eq 40
 check grep -q '"prefix": null' out/run.json
 # What somebody changed is not believed.
 sed 's/-8\.76/-1.76/' before/logp.jsonl >changed && cp before/* out && cp changed out/logp.jsonl
