@@ -8,10 +8,11 @@
 #include "lossgap/dataset.h"
 #include "lossgap/score.h"
 
-/* A model: its scores, and the dataset that these are of. Models may share one. */
+/* A model: its scores, and the dataset that these are of. Models may share one. Without scores, which all
+   sources have or none, only spans are asked for. */
 typedef struct lg_align_source {
     const lg_dataset *data;
-    const lg_scores *scores;
+    const lg_scores *scores; /* or NULL */
 } lg_align_source;
 
 /* What one model has in the spans. */
@@ -32,7 +33,8 @@ typedef struct lg_align_summary {
 /* Writes the spans to DATA_OUT and the losses of model i over them to SCORES_OUT[i], each atomically, scores
    after the dataset that they name. SOURCES [n >= 2]; the datasets must hold the same documents, with text,
    and the scores be of document windows: refused at the first difference. Files that are there are replaced
-   only if they hold spans or scores over spans. COUNTS [n] and SUMMARY are filled (each may be NULL). */
+   only if they hold spans or scores over spans; spans that are current are left as they are. Without scores,
+   SCORES_OUT is not looked at. COUNTS [n] and SUMMARY are filled (each may be NULL). */
 LG_API lg_status lg_align_run(const lg_align_source *sources, size_t n, const char *data_out,
                               const char *const *scores_out, const char *command, lg_align_summary *summary,
                               lg_align_count *counts, const lg_monitor *monitor, lg_error *error);

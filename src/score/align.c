@@ -23,7 +23,8 @@ typedef struct model_block {
 
 typedef struct aligner {
     lg_align_plan plan;
-    lg_table_writer *spans, **scores; /* [n] */
+    lg_table_writer *spans;   /* NULL: they are there */
+    lg_table_writer **scores; /* [n] */
     struct {
         size_t text, doc_text_end, doc_token_end, doc_kind, doc_domain, doc_name, doc_name_end, token_id,
             token_end;
@@ -63,10 +64,12 @@ static lg_status create_writers(aligner *a, const char *data_out, const char *co
         {"token_id", LG_U32, &a->column.token_id},
         {"token_end", LG_U64, &a->column.token_end},
     };
-    lg_status status = lg_table_writer_create(data_out, &a->spans, error);
-    for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++)
+    bool there;
+    lg_status status = lg_align_data_is_current(&a->plan, data_out, &there, error);
+    if (!status && !there) status = lg_table_writer_create(data_out, &a->spans, error);
+    for (size_t i = 0; i < sizeof all / sizeof *all && a->spans && !status; i++)
         status = lg_table_writer_add(a->spans, all[i].name, all[i].dtype, 1, all[i].column, error);
-    for (size_t m = 0; m < a->plan.n && !status; m++) {
+    for (size_t m = 0; m < a->plan.n_scores && !status; m++) {
         model_block *b = &a->models[m];
         if ((status = lg_table_writer_create(scores_out[m], &a->scores[m], error)) ||
             (status = lg_table_writer_add(a->scores[m], "nll", LG_F32, 1, &b->nll_column, error)) ||
@@ -91,7 +94,7 @@ static lg_status write_text(aligner *a, lg_error *error) {
         {a->column.doc_name, d->doc_name, names},     {a->column.doc_name_end, d->doc_name_end, d->n_docs},
     };
     lg_status status = LG_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++)
+    for (size_t i = 0; i < sizeof all / sizeof *all && a->spans && !status; i++)
         if (all[i].count)
             status = lg_table_writer_append(a->spans, all[i].column, all[i].values, all[i].count, error);
     return status;
@@ -100,11 +103,14 @@ static lg_status write_text(aligner *a, lg_error *error) {
 static lg_status flush(aligner *a, lg_error *error) {
     size_t n = a->count;
     if (!n) return LG_OK;
-    if (!lg_types_number(&a->types, a->plan.data[0]->text, a->begin, a->end, n, a->id))
-        return lg_fail_memory(error);
-    lg_status status = lg_table_writer_append(a->spans, a->column.token_id, a->id, n, error);
-    if (!status) status = lg_table_writer_append(a->spans, a->column.token_end, a->end, n, error);
-    for (size_t m = 0; m < a->plan.n && !status; m++) {
+    lg_status status = LG_OK;
+    if (a->spans) {
+        if (!lg_types_number(&a->types, a->plan.data[0]->text, a->begin, a->end, n, a->id))
+            return lg_fail_memory(error);
+        status = lg_table_writer_append(a->spans, a->column.token_id, a->id, n, error);
+        if (!status) status = lg_table_writer_append(a->spans, a->column.token_end, a->end, n, error);
+    }
+    for (size_t m = 0; m < a->plan.n_scores && !status; m++) {
         const model_block *b = &a->models[m];
         if ((status = lg_table_writer_append(a->scores[m], b->nll_column, b->nll, n, error)) ||
             (status = lg_table_writer_append(a->scores[m], b->context_column, a->context, n, error)))
@@ -160,7 +166,8 @@ static lg_status take_span(aligner *a, size_t doc, uint64_t begin, uint64_t end,
     uint64_t seen = 0;
     a->begin[k] = begin;
     a->end[k] = end;
-    for (size_t m = 0; m < a->plan.n; m++) {
+    for (size_t t = 0; t < a->plan.n_data; t++) one &= a->tracks[t].last - a->tracks[t].first == 1;
+    for (size_t m = 0; m < a->plan.n_scores; m++) {
         const lg_span_track *t = &a->tracks[a->plan.track_of[m]];
         share x = share_of(a, m, doc);
         if (fabs(x.nll) > (double)FLT_MAX)
@@ -172,7 +179,6 @@ static lg_status take_span(aligner *a, size_t doc, uint64_t begin, uint64_t end,
         a->models[m].tokens[k] = (uint32_t)(t->last - t->first);
         a->counts[m].missing += isnan(x.nll) != 0;
         missing |= isnan(x.nll);
-        one &= t->last - t->first == 1;
         if (x.seen > begin) x.seen = begin;
         a->seen[m] = x.seen;
         uneven |= x.seen != a->seen[0];
@@ -182,7 +188,7 @@ static lg_status take_span(aligner *a, size_t doc, uint64_t begin, uint64_t end,
     a->summary.one_token += one;
     a->summary.unscorable += missing;
     a->summary.uneven += uneven && !missing;
-    for (size_t m = 0; m < a->plan.n; m++) {
+    for (size_t m = 0; m < a->plan.n_scores; m++) {
         if (missing) a->models[m].nll[k] = NAN; /* models are compared over the same spans */
         else a->counts[m].cut += a->seen[m] > doc_begin;
     }
@@ -212,6 +218,7 @@ static lg_status take_document(aligner *a, size_t doc, lg_error *error) {
         if (status) return status;
         begin = end;
     }
+    if (!a->spans) return LG_OK;
     return lg_table_writer_append(a->spans, a->column.doc_token_end, &a->summary.spans, 1, error);
 }
 
@@ -243,7 +250,7 @@ static lg_status commit_spans(aligner *a, const char *command, lg_error *error) 
     lg_json_put_object(&w);
     put_number(&w, "documents", a->summary.documents);
     put_number(&w, "spans", a->summary.spans);
-    put_number(&w, "types", a->summary.types);
+    put_number(&w, "types", a->types.count);
     put_number(&w, "bytes", a->summary.bytes);
     put_number(&w, "one_token_in_all", a->summary.one_token);
     lg_json_put_key(&w, "tokens");
@@ -318,10 +325,11 @@ static void tell(const aligner *a, const lg_monitor *monitor) {
 static lg_status commit(aligner *a, const char *data_out, const char *command, lg_error *error) {
     lg_dataset data = {0};
     char tokens[33];
-    lg_status status = commit_spans(a, command, error);
+    lg_status status = a->spans ? commit_spans(a, command, error) : LG_OK;
     if (!status) status = lg_dataset_open(data_out, &data, error);
+    if (!status) a->summary.types = data.n_tokens ? (uint64_t)data.max_token_id + 1 : 0;
     if (!status && !lg_score_tokens_identity(&data, tokens)) status = lg_fail_memory(error);
-    for (size_t m = 0; m < a->plan.n && !status; m++)
+    for (size_t m = 0; m < a->plan.n_scores && !status; m++)
         status = commit_scores(a, m, lg_table_provenance(data.table)->identity, tokens, command, error);
     lg_dataset_close(&data);
     return status;
@@ -363,7 +371,7 @@ lg_status lg_align_run(const lg_align_source *sources, size_t n, const char *dat
     aligner *a = calloc(1, sizeof *a);
     if (!a) return lg_fail_memory(error);
     lg_status status = lg_align_plan_make(sources, n, &a->plan, error);
-    if (!status) status = check_outputs(data_out, scores_out, n, error);
+    if (!status) status = check_outputs(data_out, scores_out, a->plan.n_scores, error);
     if (!status) status = lg_align_check_texts(&a->plan, error);
     if (status) goto done;
     a->tracks = calloc(a->plan.n_data, sizeof *a->tracks);
@@ -381,7 +389,6 @@ lg_status lg_align_run(const lg_align_source *sources, size_t n, const char *dat
     if ((status = create_writers(a, data_out, scores_out, error)) || (status = write_text(a, error)) ||
         (status = take_documents(a, monitor, error)))
         goto done;
-    a->summary.types = a->types.count;
     tell(a, monitor);
     status = commit(a, data_out, command, error);
     if (!status && summary) *summary = a->summary;

@@ -11,11 +11,11 @@
 /* What is aligned, found fit for it. */
 typedef struct lg_align_plan {
     const lg_align_source *sources; /* [n] */
-    size_t n, n_data;
-    const lg_dataset **data; /* [n_data] different ones, in order of their first model */
-    size_t *track_of;        /* [n] which of them a model has */
-    const char **identities; /* [n_data] of the datasets, sorted: which comes first does not matter */
-    const char **scores;     /* [n] identities of the scores, sorted */
+    size_t n, n_data, n_scores;     /* n_scores: n, or 0 where only spans are asked for */
+    const lg_dataset **data;        /* [n_data] different ones, in order of their first model */
+    size_t *track_of;               /* [n] which of them a model has */
+    const char **identities;        /* [n_data] of the datasets, sorted: which comes first does not matter */
+    const char **scores;            /* [n_scores] identities of the scores, sorted */
 } lg_align_plan;
 
 /* Refuses sources that cannot be aligned, whatever their texts. */
@@ -23,6 +23,10 @@ lg_status lg_align_plan_make(const lg_align_source *sources, size_t n, lg_align_
 /* Refuses datasets of other documents than the first one's, naming the first difference. */
 lg_status lg_align_check_texts(const lg_align_plan *plan, lg_error *error);
 void lg_align_plan_free(lg_align_plan *plan);
+
+/* Whether PATH holds these spans. */
+lg_status lg_align_data_is_current(const lg_align_plan *plan, const char *path, bool *current,
+                                   lg_error *error);
 
 /* The provenance of the spans, and of the scores of model M over them; DATASET, TOKENS: their identities. */
 void lg_align_put_data_inputs(const lg_align_plan *plan, lg_text *out);

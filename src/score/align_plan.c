@@ -19,7 +19,7 @@ static const char *identity_of(const lg_table *table) {
 static lg_status check_source(const lg_align_source *source, lg_error *error) {
     const lg_dataset *d = source->data;
     const lg_scores *s = source->scores;
-    const char *data = lg_table_path(d->table), *scores = lg_table_path(s->table);
+    const char *data = lg_table_path(d->table), *scores = s ? lg_table_path(s->table) : "";
     if (d->spans)
         return lg_fail(error, LG_BAD_INPUT,
                        "%s holds spans already: align the dataset that the model's own tokenizer made", data);
@@ -28,6 +28,7 @@ static lg_status check_source(const lg_align_source *source, lg_error *error) {
                        "%s came already tokenised, without text: there are no bytes to find spans in; "
                        "tokenize the text itself",
                        data);
+    if (!s) return LG_OK;
     if (s->tokens)
         return lg_fail(error, LG_BAD_INPUT, "%s holds losses over spans already: align those over tokens",
                        scores);
@@ -53,7 +54,10 @@ lg_status lg_align_plan_make(const lg_align_source *sources, size_t n, lg_align_
     for (size_t i = 0; i < n; i++) {
         lg_status status = check_source(&sources[i], error);
         if (status) return status;
+        if (!sources[i].scores != !sources[0].scores)
+            return lg_fail(error, LG_USAGE, "either all sources of an alignment have scores, or none");
     }
+    p->n_scores = sources[0].scores ? n : 0;
     p->data = lg_alloc(n, sizeof *p->data);
     p->track_of = lg_alloc(n, sizeof *p->track_of);
     p->identities = lg_alloc(n, sizeof *p->identities);
@@ -71,10 +75,10 @@ lg_status lg_align_plan_make(const lg_align_source *sources, size_t n, lg_align_
             p->identities[p->n_data++] = identity;
         }
         p->track_of[i] = t;
-        p->scores[i] = identity_of(sources[i].scores->table);
+        if (p->n_scores) p->scores[i] = identity_of(sources[i].scores->table);
     }
     qsort(p->identities, p->n_data, sizeof *p->identities, by_text);
-    qsort(p->scores, n, sizeof *p->scores, by_text);
+    qsort(p->scores, p->n_scores, sizeof *p->scores, by_text);
     return LG_OK;
 }
 
@@ -204,7 +208,7 @@ void lg_align_put_score_inputs(const lg_align_plan *p, size_t m, const char *dat
     put_member(&w, "dataset", dataset);
     put_member(&w, "tokens", tokens);
     put_member(&w, "scores", identity_of(s->table));
-    put_list(&w, "aligned", p->scores, p->n); /* where one has no loss, none has */
+    put_list(&w, "aligned", p->scores, p->n_scores); /* where one has no loss, none has */
     lg_json_end_object(&w);
 }
 
@@ -251,38 +255,44 @@ static lg_status look_at_scores(const lg_align_plan *p, size_t m, const char *pa
     return status;
 }
 
+lg_status lg_align_data_is_current(const lg_align_plan *plan, const char *path, bool *current,
+                                   lg_error *error) {
+    lg_text settings = {0}, inputs = {0};
+    lg_table *table = NULL;
+    lg_align_put_data_settings(plan, &settings);
+    lg_align_put_data_inputs(plan, &inputs);
+    lg_status status = look(path, "dataset", &settings, &inputs, &table, current, error);
+    lg_table_close(table);
+    lg_text_free(&settings);
+    lg_text_free(&inputs);
+    if (status || !*current) return status;
+    lg_dataset data; /* and it is not damaged */
+    lg_error damaged = {0};
+    status = lg_dataset_open(path, &data, &damaged);
+    if (!status) lg_dataset_close(&data);
+    *current = !status;
+    if (status == LG_BAD_INPUT) return LG_OK;
+    if (status && error) *error = damaged;
+    return status;
+}
+
 lg_status lg_align_is_current(const lg_align_source *sources, size_t n, const char *data_out,
                               const char *const *scores_out, bool *current, lg_error *error) {
     lg_align_plan plan;
-    lg_text settings = {0}, inputs = {0};
-    lg_table *table = NULL;
     lg_dataset data = {0};
     char tokens[33];
     *current = false;
     lg_status status = lg_align_plan_make(sources, n, &plan, error);
     if (status) return status;
-    lg_align_put_data_settings(&plan, &settings);
-    lg_align_put_data_inputs(&plan, &inputs);
-    status = look(data_out, "dataset", &settings, &inputs, &table, current, error);
-    if (!status && *current) {
-        lg_error damaged = {0};
-        status = lg_dataset_open(data_out, &data, &damaged);
-        if (status == LG_BAD_INPUT) {
-            *current = false;
-            status = LG_OK;
-        } else if (status) {
-            if (error) *error = damaged;
-        } else if (!lg_score_tokens_identity(&data, tokens)) {
-            status = lg_fail_memory(error);
-        }
+    status = lg_align_data_is_current(&plan, data_out, current, error);
+    if (!status && *current && plan.n_scores) {
+        status = lg_dataset_open(data_out, &data, error);
+        if (!status && !lg_score_tokens_identity(&data, tokens)) status = lg_fail_memory(error);
     }
-    for (size_t m = 0; m < n && *current && !status; m++)
+    for (size_t m = 0; m < plan.n_scores && *current && !status; m++)
         status = look_at_scores(&plan, m, scores_out[m], identity_of(data.table), tokens, current, error);
     if (status) *current = false;
     lg_dataset_close(&data);
-    lg_table_close(table);
-    lg_text_free(&settings);
-    lg_text_free(&inputs);
     lg_align_plan_free(&plan);
     return status;
 }
