@@ -82,12 +82,12 @@ typedef struct cli_model {
 lg_status cli_name_models(char *const *arguments, size_t n, cli_model *models, lg_error *error);
 void cli_free_models(cli_model *models, size_t n);
 
-/* same_tokens.c: tokenises the text of DATA again with the tokenizer in FOLDER; refuses at the first token
-   that is another than NAME_A's. */
+/* same_tokens.c: tokenises the text of DATA again with the tokenizer in FOLDER. *SAME: all ids are; else
+   DIFFERENCE [size] says where the first one is another than NAME_A's. */
 struct lg_dataset;
-lg_status cli_check_tokens(const struct lg_dataset *data, const char *folder, bool parse_special,
-                           const char *name_a, const char *name_b, unsigned threads,
-                           const lg_monitor *monitor, lg_error *error);
+lg_status cli_same_tokens(const struct lg_dataset *data, const char *folder, bool parse_special,
+                          const char *name_a, const char *name_b, unsigned threads, bool *same,
+                          char *difference, size_t size, const lg_monitor *monitor, lg_error *error);
 
 /* Makes FOLDER and locks it: only one process at a time works in a folder. The lock is on the folder itself
    and ends with close(*LOCK), or with the process; -1: none. */

@@ -29,8 +29,10 @@ static void put_id(char *out, size_t size, const uint32_t *ids, size_t count, si
     else snprintf(out, size, "no more tokens");
 }
 
-lg_status cli_check_tokens(const lg_dataset *data, const char *folder, bool parse_special, const char *name_a,
-                           const char *name_b, unsigned threads, const lg_monitor *monitor, lg_error *error) {
+lg_status cli_same_tokens(const lg_dataset *data, const char *folder, bool parse_special, const char *name_a,
+                          const char *name_b, unsigned threads, bool *same, char *difference, size_t size,
+                          const lg_monitor *monitor, lg_error *error) {
+    *same = true;
     lg_tokenizer *tokenizer = NULL;
     lg_status status = lg_tokenizer_open(folder, &tokenizer, error);
     if (status) return status;
@@ -44,7 +46,7 @@ lg_status cli_check_tokens(const lg_dataset *data, const char *folder, bool pars
     if (!readers || !differs) status = lg_fail_memory(error);
     for (unsigned i = 0; i < n_readers && !status; i++)
         status = lg_tokenizer_session_create(tokenizer, &readers[i].session, error);
-    for (size_t first = 0; first < data->n_docs && !status; first += BATCH) {
+    for (size_t first = 0; first < data->n_docs && !status && *same; first += BATCH) {
         size_t n = data->n_docs - first < BATCH ? data->n_docs - first : BATCH;
         if (lg_is_cancelled(monitor)) status = LG_CANCELLED;
         lg_status worst = LG_OK;
@@ -64,7 +66,7 @@ lg_status cli_check_tokens(const lg_dataset *data, const char *folder, bool pars
                 *error = readers[i].error;
                 status = error->status;
             }
-        for (size_t i = 0; i < n && !status; i++) {
+        for (size_t i = 0; i < n && !status && *same; i++) {
             if (differs[i] == SIZE_MAX) continue;
             size_t doc = first + i, name = (size_t)lg_begin_of(data->doc_name_end, doc);
             size_t token = (size_t)lg_begin_of(data->doc_token_end, doc),
@@ -77,15 +79,14 @@ lg_status cli_check_tokens(const lg_dataset *data, const char *folder, bool pars
             put_id(id_a, sizeof id_a, data->token_id + token, (size_t)data->doc_token_end[doc] - token,
                    differs[i]);
             put_id(id_b, sizeof id_b, readers[0].tokens.ids, readers[0].tokens.count, differs[i]);
-            status = lg_fail(error, LG_BAD_INPUT,
-                             "%s and %s split this corpus into different tokens: in document '%.*s', token "
-                             "%zu is %s for %s "
-                             "and %s for %s; they cannot be compared token by token",
-                             name_a, name_b,
-                             (int)((size_t)data->doc_name_end[doc] - name < 200
-                                       ? (size_t)data->doc_name_end[doc] - name
-                                       : 200),
-                             data->doc_name + name, differs[i], id_a, name_a, id_b, name_b);
+            size_t length = (size_t)data->doc_name_end[doc] - name;
+            *same = false;
+            snprintf(
+                difference, size,
+                "%s and %s split this corpus into different tokens: in document '%.*s', token %zu is %s for "
+                "%s and %s for %s",
+                name_a, name_b, (int)(length < 200 ? length : 200), data->doc_name + name, differs[i], id_a,
+                name_a, id_b, name_b);
         }
         lg_progress(monitor, "bytes", data->doc_text_end[first + n - 1], data->n_bytes);
     }

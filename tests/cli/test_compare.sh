@@ -106,10 +106,6 @@ if [ $code -ne 0 ]; then # else it was faster than the signal
 fi
 
 # ---- refused ----
-tokenizer '["t","h"]' '"th":130,' >$b/tokenizer.json
-ends_with 3 "in document '1.txt', token 24 is id 116 for transformer-last and id 130 for hybrid-last" "$LOSSGAP" compare $a $b corpus -o other
-check test ! -e other/gap.json
-tokenizer '' '' >$b/tokenizer.json
 ends_with 3 'choose one with --prefix' "$LOSSGAP" compare $a $c corpus -o other
 ends_with 2 "two models would be called 'models-transformer-last'" "$LOSSGAP" compare $a $a corpus -o other
 ends_with 2 "is no model name" "$LOSSGAP" compare 'a b='$a $b corpus -o other
