@@ -24,11 +24,10 @@ typedef struct lg_probe_span {
 
 /* Strings without a length end in NUL. */
 typedef struct lg_probe_item {
-    const char *id;    /* JSON text: 17 or "pronoun-32-5-0" with its quotes; unique in its file */
-    const char *probe; /* "pronoun", "word_problem/A5" … or any label of a file's own */
-    const char *cell;  /* which of the counterbalanced conditions: "he-first/second"; "" none */
-    const char
-        *group; /* items that share names and filler, the clusters of intervals; NULL, when added: its id */
+    const char *id;        /* JSON text: 17 or "pronoun-32-5-0" with its quotes; unique in its file */
+    const char *probe;     /* "pronoun", "word_problem/A5" … or any label of a file's own */
+    const char *cell;      /* which of the counterbalanced conditions: "he-first/second"; "" none */
+    const char *group;     /* items that share names and filler: clusters of intervals; NULL, added: id */
     const char *tokenizer; /* identity (hex) of the only tokenizer that its distance holds for; NULL: any */
     uint64_t distance;     /* tokens of filler between binding and query; of word problems: elements */
     const char *prompt;    /* [prompt_length > 0] UTF-8, may hold U+0000 */
