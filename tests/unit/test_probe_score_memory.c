@@ -24,7 +24,7 @@ static lg_status zero_score(void *context, const lg_row *rows, size_t n_rows, un
 typedef struct inputs {
     lg_probe_items *items;
     lg_tokenizer *tokenizer;
-    char journal[64];
+    char journal[512];
 } inputs;
 
 static lg_status score(void *context, lg_error *error) {
@@ -44,7 +44,6 @@ static lg_status score(void *context, lg_error *error) {
     return status;
 }
 
-
 static void scoring(void **state) {
     (void)state;
     lg_error error = {0};
@@ -60,7 +59,9 @@ static void scoring(void **state) {
             "\"abcd\",\"x\"],\"answer\":0}\n",
             i, i);
     assert_int_equal(lg_probe_items_parse(text.data, text.length, "t", &in.items, &error), LG_OK);
-    snprintf(in.journal, sizeof in.journal, "/tmp/lossgap-probe-%ld", (long)getpid());
+    const char *tmp = getenv("TMPDIR");
+    snprintf(in.journal, sizeof in.journal, "%s/lossgap-probe-%ld", tmp && *tmp ? tmp : "/tmp",
+             (long)getpid());
     survives_failing_malloc(score, &in, "score");
     lg_text_free(&text);
     lg_probe_items_free(in.items);
