@@ -271,15 +271,18 @@ static void align_all(const way *ways, const model *models, size_t n) {
     char identity[33];
     snprintf(identity, sizeof identity, "%s", lg_table_provenance(spans.table)->identity);
     lg_align_source turned[MODELS];
-    const char *other[MODELS];
+    const char *other[MODELS], *turned_outs[MODELS];
     char more[MODELS + 1][128];
     for (size_t m = 0; m < n; m++) {
         turned[m] = sources[n - 1 - m];
+        turned_outs[m] = outs[n - 1 - m];
         other[m] = file(more[m], "turned", n - 1 - m);
     }
     if (lg_align_run(turned, n, file(more[n], "spans", 1), other, "test", NULL, NULL, NULL, &error))
         fail_msg("%s", error.message);
     lg_dataset again = align_open(more[n]);
+    assert_int_equal(lg_align_is_current(turned, n, out, turned_outs, &current, &error), LG_OK);
+    assert_true(current);
     assert_string_equal(lg_table_provenance(again.table)->identity, identity);
     for (size_t m = 0; m < n; m++) {
         lg_scores s = align_open_scores(other[n - 1 - m], &again);
