@@ -88,4 +88,28 @@ typedef struct lg_scores {
 /* Refuses scores of other tokens than DATA's: the ids and the documents' ends count, not the file. */
 LG_API lg_status lg_scores_open(const char *path, const lg_dataset *data, lg_scores *scores, lg_error *error);
 LG_API void lg_scores_close(lg_scores *scores);
+
+/* A cache: FOLDER/NAME.safetensors, where NAME stands for the checkpoint's content, the settings and the
+   tokens, so that neither paths nor names of models matter. */
+enum { LG_CACHE_NAME = 34 }; /* bytes of NAME: 16 hex digits, '-', 16 hex digits, NUL */
+
+typedef enum lg_cache_result {
+    LG_CACHE_FOUND,   /* nothing was computed */
+    LG_CACHE_MADE,    /* computed now, or what of it a stopped run or a smaller dataset had left */
+    LG_CACHE_BUSY,    /* another process is at it, and we were not to wait: no scores */
+    LG_CACHE_CHANGED, /* the checkpoint's files changed while they were read: no scores, nothing kept */
+} lg_cache_result;
+
+/* PLAN (NULL is fine) gets what the options come to: prefix, context, stride, precision; the rest is 0. */
+LG_API lg_status lg_score_cache_name(const lg_model *model, const lg_dataset *data,
+                                     const lg_score_options *options, char name[LG_CACHE_NAME],
+                                     lg_score_plan *plan, lg_error *error);
+
+/* Opens the scores of DATA under MODEL from the cache in FOLDER, which is made if missing; computes them if
+   they are not there. One process computes, under a lock (FOLDER/NAME.lock) that ends with it; others WAIT,
+   or come back with LG_CACHE_BUSY. */
+LG_API lg_status lg_score_cached(const lg_model *model, const lg_dataset *data,
+                                 const lg_score_options *options, const char *folder, bool wait,
+                                 const lg_monitor *monitor, lg_cache_result *result, char name[LG_CACHE_NAME],
+                                 lg_scores *scores, lg_error *error);
 #endif

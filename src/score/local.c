@@ -1,4 +1,5 @@
 /* Scoring with a checkpoint on this machine. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -127,5 +128,30 @@ lg_status lg_score_run(const lg_model *model, const lg_dataset *data, const lg_s
     lg_status status = job_open(&j, model, data, options, monitor, error);
     if (!status) status = lg_score_rows(j.scorer, data, &j.settings, options->command, out, monitor, error);
     job_close(&j);
+    return status;
+}
+
+lg_status lg_score_cache_name(const lg_model *model, const lg_dataset *data, const lg_score_options *options,
+                              char name[LG_CACHE_NAME], lg_score_plan *plan, lg_error *error) {
+    lg_score_settings settings;
+    const char *why;
+    lg_hash key;
+    char hex[33], tokens[33];
+    lg_status status = lg_local_settings(model, options, &settings, &why, error);
+    lg_window_settings *windows = &settings.windows;
+    if (!status)
+        status = lg_window_settings_make(options, lg_model_get_info(model)->max_positions, windows->prefix,
+                                         windows, error);
+    if (!status && (!lg_score_settings_key(&settings, &key) || !lg_score_tokens_identity(data, tokens)))
+        status = lg_fail_memory(error);
+    if (!status) {
+        lg_hash_hex(key, hex);
+        snprintf(name, LG_CACHE_NAME, "%.16s-%.16s", hex, tokens);
+        if (plan)
+            *plan = (lg_score_plan){.prefix = settings.windows.prefix,
+                                    .context = settings.windows.context,
+                                    .stride = settings.windows.stride,
+                                    .precision = settings.precision};
+    }
     return status;
 }
