@@ -4,6 +4,7 @@
 #define LOSSGAP_REPORT_H
 
 #include "lossgap/base.h"
+#include "lossgap/curve.h"
 #include "lossgap/filter.h"
 #include "lossgap/gap.h"
 #include "lossgap/profile.h"
@@ -68,5 +69,34 @@ LG_API lg_status lg_filtered_json(const lg_filters *filters, const lg_scores *sc
 LG_API lg_status lg_regress_json(const lg_regress *regress, char **text, size_t *length, lg_error *error);
 LG_API lg_status lg_regress_csv(const lg_regress *regress, char **text, size_t *length, lg_error *error);
 LG_API lg_status lg_regress_table(const lg_regress *regress, const lg_table_style *style, char **text,
+                                  size_t *length, lg_error *error);
+/* docs/formats/curve.md */
+LG_API lg_status lg_curve_json(const lg_curve *curve, char **text, size_t *length, lg_error *error);
+LG_API lg_status lg_curve_csv(const lg_curve *curve, char **text, size_t *length, lg_error *error);
+
+typedef struct lg_curve_style {
+    bool color;
+    bool unicode; /* else ASCII only */
+} lg_curve_style;
+
+/* A line for each filter and run, with the way of the loss as a sparkline. */
+LG_API lg_status lg_curve_table(const lg_curve *curve, const lg_curve_style *style, char **text,
+                                size_t *length, lg_error *error);
+
+typedef enum lg_curve_axis {
+    LG_AXIS_AUTO, /* tokens seen where all checkpoints have them, else steps */
+    LG_AXIS_STEP,
+    LG_AXIS_TOKENS,
+} lg_curve_axis;
+
+typedef struct lg_curve_picture_style {
+    lg_curve_axis axis;
+    bool log;   /* the axis is logarithmic; a checkpoint at 0 is then left out */
+    bool bytes; /* bits per byte in place of nats per token */
+} lg_curve_picture_style;
+
+/* A Vega-Lite specification with its data in it: a panel for each filter with a line and a band for each run,
+   and below the same for gaps. */
+LG_API lg_status lg_curve_picture(const lg_curve *curve, const lg_curve_picture_style *style, char **text,
                                   size_t *length, lg_error *error);
 #endif
