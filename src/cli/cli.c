@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -340,6 +341,21 @@ lg_status cli_lock_folder(const char *folder, int *lock, lg_error *error) {
                    folder);
 }
 
+lg_status cli_wait_folder(const char *folder, const lg_monitor *monitor, int *lock, lg_error *error) {
+    *lock = -1;
+    lg_status status = lg_make_folders(folder, error);
+    if (status) return status;
+    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0) return lg_fail_errno(error, "open", folder);
+    for (bool told = false; flock(*lock, LOCK_EX | LOCK_NB) != 0; told = true) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return LG_OK; /* a file system without locks */
+        if (!told) lg_note(monitor, "another lossgap works in %s: waiting for it", folder);
+        if (lg_is_cancelled(monitor)) return lg_fail(error, LG_CANCELLED, "stopped while waiting");
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    return LG_OK;
+}
+
 bool cli_color(FILE *stream) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     return isatty(fileno(stream)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
@@ -368,4 +384,13 @@ lg_status cli_write_beside(const char *path, const char *ending, const char *tex
     lg_status status = name ? lg_write_file(name, text, length, error) : lg_fail_memory(error);
     free(name);
     return status;
+}
+
+lg_status cli_write_text(const char *path, const char *text, size_t length, lg_error *error) {
+    lg_mapping old = {0};
+    lg_error missing;
+    bool same = !lg_map(path, &old, &missing) && old.size == length &&
+                (!length || memcmp(old.data, text, length) == 0);
+    lg_unmap(&old);
+    return same ? LG_OK : lg_write_file(path, text, length, error);
 }

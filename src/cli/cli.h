@@ -92,6 +92,8 @@ lg_status cli_same_tokens(const struct lg_dataset *data, const char *folder, boo
 /* Makes FOLDER and locks it: only one process at a time works in a folder. The lock is on the folder itself
    and ends with close(*LOCK), or with the process; -1: none. */
 lg_status cli_lock_folder(const char *folder, int *lock, lg_error *error);
+/* The same, but waits for the process that has the lock, with a note. */
+lg_status cli_wait_folder(const char *folder, const lg_monitor *monitor, int *lock, lg_error *error);
 
 /* For tables: colour only on a terminal and without NO_COLOR; width 0: no limit. */
 bool cli_color(FILE *stream);
@@ -124,12 +126,16 @@ struct lg_probe_scores;
 lg_status cli_report_probes(cli *c, const struct lg_probe_items *items, const struct lg_probe_scores *scores,
                             size_t n_models, const char *folder, bool full);
 
+/* Writes a text, atomically. A file that holds this already is left alone. */
+lg_status cli_write_text(const char *path, const char *text, size_t length, lg_error *error);
+
 /* cmd_score.c: a line on stderr that says what the scores at PATH hold. */
 lg_status cli_say_scores(cli *c, const char *path, const struct lg_dataset *data);
 
 /* The commands, one file each. */
 int cmd_align(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_curve(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_filter(int argc, char **argv);
 int cmd_frequency(int argc, char **argv);

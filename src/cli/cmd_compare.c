@@ -408,16 +408,6 @@ static lg_status align(comparison *p) {
     return status;
 }
 
-/* A file that holds this already is left alone. */
-static lg_status write_text(const char *path, const char *text, size_t length, lg_error *error) {
-    lg_mapping old = {0};
-    lg_error missing;
-    bool same = !lg_map(path, &old, &missing) && old.size == length &&
-                (!length || memcmp(old.data, text, length) == 0);
-    lg_unmap(&old);
-    return same ? LG_OK : lg_write_file(path, text, length, error);
-}
-
 static lg_status make_gap(comparison *p, const char *tags) {
     lg_error *error = &p->c->error;
     lg_gap_options wanted = {.by = (const char *const *)p->o->by,
@@ -436,7 +426,7 @@ static lg_status make_gap(comparison *p, const char *tags) {
                  : i == 0 ? lg_gap_json(p->gap, &text, &length, error)
                  : i == 1 ? lg_gap_csv(p->gap, &text, &length, error)
                           : lg_gap_table(p->gap, &style, &text, &length, error);
-        if (!status) status = write_text(path, text, length, error);
+        if (!status) status = cli_write_text(path, text, length, error);
         free(text);
         free(path);
     }

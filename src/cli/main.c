@@ -28,6 +28,7 @@ static const struct command {
      NULL},
     {"regress", cmd_regress, "relate the gap to tags, positions, copying and frequency, all at once", NULL},
     {"filter", cmd_filter, "make masks of tokens, for mean losses over them", NULL},
+    {"curve", cmd_curve, "follow filtered losses over the checkpoints of training runs", NULL},
     {"probe", cmd_probe, "ask models questions that isolate one ability each", NULL},
     {"export", cmd_export, "write the per-token table as JSONL or CSV", "Look"},
     {"inspect", cmd_inspect, "say what is in an artefact, a checkpoint or a tokenizer", NULL},
