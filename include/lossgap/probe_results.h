@@ -85,27 +85,29 @@ typedef struct lg_probe_pick {
     double answer;        /* share of these items whose answer it is: what a perfect model would show */
 } lg_probe_pick;
 
+/* What a choice may have over the others of its item. */
 typedef enum lg_probe_part {
-    LG_PROBE_KNOWLEDGE, /* answer over the others */
-    LG_PROBE_RECENCY,   /* bound last over the others */
-    LG_PROBE_POSITION,  /* listed first over the others */
-    LG_PROBE_IDENTITY,  /* the one of two recurring options over the other */
+    LG_PROBE_KNOWLEDGE, /* it is the answer */
+    LG_PROBE_RECENCY,   /* bound last; where items do not say: what the baseline most_recent gives */
+    LG_PROBE_POSITION,  /* listed first */
+    LG_PROBE_IDENTITY,  /* it is a certain one of two recurring options */
+    LG_PROBE_FREQUENCY, /* mentioned most often */
+    LG_PROBE_PRIMACY,   /* mentioned first, of more than two */
     LG_N_PROBE_PARTS,
 } lg_probe_part;
 LG_API const char *lg_probe_part_name(lg_probe_part part); /* "knowledge" … */
 
-/* Why a model chooses as it does: by least squares of log-probabilities on what a choice is, all parts at
-   once. In balanced items with two choices a part is a mean, as knowledge = mean[log p(answer) - log
-   p(other)]. */
+/* Why a model chooses as it does: log-probabilities by least squares on what choices have, all parts at once.
+   In balanced items with two choices a part is a mean, as knowledge = mean[log p(answer) - log p(other)]. */
 typedef struct lg_probe_bias {
     lg_probe_place at;
     uint64_t items, groups, infinite;     /* used for the parts; scored, but left out for a log p of -inf */
     lg_probe_mean part[LG_N_PROBE_PARTS]; /* nats; NAN: these items do not have it, or do not tell it apart */
-    unsigned has, separate; /* bit 1 << part: items have it; and its share can be told from the others' */
+    unsigned has, separate; /* bit 1 << part: items have it; and it can be told from the others */
     bool by_cells;          /* cells differ in scored items: each cell counts as much as another */
     double overlap; /* largest correlation between two parts' columns, after the weights; 0: orthogonal */
-    lg_probe_share last_bound, first_listed, first_option;              /* picks */
-    double last_bound_answer, first_listed_answer, first_option_answer; /* as lg_probe_pick.answer */
+    lg_probe_share picks[LG_N_PROBE_PARTS]; /* how often the model's choice is the one that has it */
+    double answers[LG_N_PROBE_PARTS];       /* and how often the answer is: what a perfect model would show */
     const char *option, *other_option; /* what identity compares: " he", " she"; NULL: options do not recur */
     int found[LG_N_PROBE_PARTS];       /* [n_found] largest first: part + 1, negative if below 0 */
     size_t n_found;

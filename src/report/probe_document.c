@@ -69,26 +69,26 @@ static const member pair_members[] = {
     MEAN("loss_difference", pair, loss),
     {"note", TEXT, AT(pair, note)},
 };
+#define PART(name, j)                                                                                        \
+    MEAN(name, bias, part[j]), SHARE(name "_picks", bias, picks[j]), {                                       \
+        name "_answers", NUMBER, AT(bias, answers[j])                                                        \
+    }
 static const member bias_members[] = {
     {"items", COUNT, AT(bias, items)},
     {"groups", COUNT, AT(bias, groups)},
     {"infinite", COUNT, AT(bias, infinite)},
     {"verdict", TEXT, AT(bias, verdict)},
     {"found", FOUND, 0},
-    MEAN("knowledge", bias, part[LG_PROBE_KNOWLEDGE]),
-    MEAN("recency", bias, part[LG_PROBE_RECENCY]),
-    MEAN("position", bias, part[LG_PROBE_POSITION]),
-    MEAN("identity", bias, part[LG_PROBE_IDENTITY]),
+    PART("knowledge", LG_PROBE_KNOWLEDGE),
+    PART("recency", LG_PROBE_RECENCY),
+    PART("position", LG_PROBE_POSITION),
+    PART("identity", LG_PROBE_IDENTITY),
+    PART("frequency", LG_PROBE_FREQUENCY),
+    PART("primacy", LG_PROBE_PRIMACY),
     {"weights", WEIGHTS, AT(bias, by_cells)},
     {"overlap", NUMBER, AT(bias, overlap)},
-    SHARE("last_bound", bias, last_bound),
-    {"last_bound_answer", NUMBER, AT(bias, last_bound_answer)},
-    SHARE("first_listed", bias, first_listed),
-    {"first_listed_answer", NUMBER, AT(bias, first_listed_answer)},
-    SHARE("option", bias, first_option),
-    {"option_answer", NUMBER, AT(bias, first_option_answer)},
-    {"option_text", TEXT, AT(bias, option)},
-    {"other_option_text", TEXT, AT(bias, other_option)},
+    {"option", TEXT, AT(bias, option)},
+    {"other_option", TEXT, AT(bias, other_option)},
     {"note", TEXT, AT(bias, note)},
 };
 static const member pick_members[] = {

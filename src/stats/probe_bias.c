@@ -21,7 +21,8 @@
 enum { PARTS = LG_N_PROBE_PARTS };
 
 const char *lg_probe_part_name(lg_probe_part part) {
-    static const char *const names[] = {"knowledge", "recency", "position", "identity"};
+    static const char *const names[] = {"knowledge", "recency",   "position",
+                                        "identity",  "frequency", "primacy"};
     return (unsigned)part < PARTS ? names[part] : "?";
 }
 
@@ -74,11 +75,16 @@ typedef struct sums { /* of the normal equations; column PARTS: what is explaine
     double at[PARTS + 1][PARTS + 1];
 } sums;
 
+/* For each part the choice that has it; -1: none. */
 static void find_targets(const lg_probe_item *item, const lg_probe_choice *option, int target[PARTS]) {
+    bool ranks = false, several = item->n_choices > 2; /* of two, the first-mentioned is the one not last */
+    for (size_t c = 0; c < item->n_choices; c++) ranks |= item->choices[c].bound >= 0;
     target[LG_PROBE_KNOWLEDGE] = (int)item->answer;
-    target[LG_PROBE_RECENCY] = lg_probe_bound_last(item);
+    target[LG_PROBE_RECENCY] = ranks ? lg_probe_bound_last(item) : item->most_recent;
     target[LG_PROBE_POSITION] = lg_probe_listed_first(item);
     target[LG_PROBE_IDENTITY] = option ? find_option(item, option) : -1;
+    target[LG_PROBE_FREQUENCY] = item->most_frequent;
+    target[LG_PROBE_PRIMACY] = several ? item->first_mention : -1;
 }
 
 /* An item's own sums, of weight 1. */
@@ -286,30 +292,20 @@ static void find_parts(lg_probe_bias *bias) {
 }
 
 static void put_word(lg_text *out, const lg_probe_bias *bias, int found, bool two) {
+    static const char *const words[PARTS][2] = {
+        {"knows", "prefers the wrong answer"},
+        {"prefers the last-mentioned", "avoids the last-mentioned"},
+        {"prefers the first option", "avoids the first option"},
+        {NULL, NULL},
+        {"prefers the most mentioned", "avoids the most mentioned"},
+        {"prefers the first-mentioned", "avoids the first-mentioned"}};
+    int j = abs(found) - 1;
     const char *option = found > 0 ? bias->option : bias->other_option;
     while (option && *option == ' ') option++;
-    switch (found) {
-    case LG_PROBE_KNOWLEDGE + 1:
-        lg_text_puts(out, "knows");
-        break;
-    case -(LG_PROBE_KNOWLEDGE + 1):
-        lg_text_puts(out, "prefers the wrong answer");
-        break;
-    case LG_PROBE_RECENCY + 1:
-        lg_text_puts(out, "prefers the last-mentioned");
-        break;
-    case -(LG_PROBE_RECENCY + 1):
-        lg_text_puts(out, two ? "prefers the first-mentioned" : "avoids the last-mentioned");
-        break;
-    case LG_PROBE_POSITION + 1:
-        lg_text_puts(out, "prefers the first option");
-        break;
-    case -(LG_PROBE_POSITION + 1):
-        lg_text_puts(out, two ? "prefers the second option" : "avoids the first option");
-        break;
-    default:
-        lg_text_printf(out, "prefers \"%s\"", option ? option : "?");
-    }
+    if (j == LG_PROBE_IDENTITY) lg_text_printf(out, "prefers \"%s\"", option ? option : "?");
+    else if (two && found == -(LG_PROBE_RECENCY + 1)) lg_text_puts(out, "prefers the first-mentioned");
+    else if (two && found == -(LG_PROBE_POSITION + 1)) lg_text_puts(out, "prefers the second option");
+    else lg_text_puts(out, words[j][found < 0]);
 }
 
 static void put_percent(lg_text *out, double share) {
@@ -320,8 +316,7 @@ static void put_percent(lg_text *out, double share) {
 static void put_numbers(lg_text *out, const lg_probe_bias *bias, const lg_probe_share *accuracy, int found,
                         bool two) {
     int j = abs(found) - 1;
-    const lg_probe_share *picks[] = {accuracy, &bias->last_bound, &bias->first_listed, &bias->first_option};
-    double share = picks[j]->clustered.mean;
+    double share = (j == LG_PROBE_KNOWLEDGE ? accuracy : &bias->picks[j])->clustered.mean;
     bool other = found < 0 && j != LG_PROBE_KNOWLEDGE && two; /* named is the other of the two */
     lg_text_printf(out, " (%+.2f nats, %s ", bias->part[j].mean,
                    j == LG_PROBE_KNOWLEDGE ? "right in" : "picks it in");
@@ -348,12 +343,12 @@ static void put_condition(lg_text *out, const lg_probe_bias *bias, const lg_prob
     }
     lg_text_puts(out, ": right in ");
     put_percent(out, accuracy->clustered.mean);
-    const lg_probe_share *shares[] = {&bias->last_bound, &bias->first_listed, &bias->first_option};
-    static const char *const names[] = {"picks the last-mentioned", "the first option", NULL};
-    for (size_t i = 0; i < 2; i++) {
-        if (!shares[i]->items) continue;
-        lg_text_printf(out, ", %s in ", names[i]);
-        put_percent(out, shares[i]->clustered.mean);
+    static const char *const names[PARTS] = {
+        [LG_PROBE_RECENCY] = "picks the last-mentioned", [LG_PROBE_POSITION] = "the first option"};
+    for (int j = 0; j < PARTS; j++) {
+        if (!names[j] || !bias->picks[j].items) continue;
+        lg_text_printf(out, ", %s in ", names[j]);
+        put_percent(out, bias->picks[j].clustered.mean);
     }
 }
 
@@ -463,15 +458,10 @@ lg_status lg_probe_add_bias(probe_work *w, const probe_slice *slice, size_t m) {
     }
     size_t scored = lg_probe_select_scored(w, slice, m), n = 0;
     lg_probe_share accuracy = accuracy_of(w, v, w->who, scored);
-    bias.last_bound =
-        picks_of(w, v->scores, w->who, scored, options, LG_PROBE_RECENCY, &bias.last_bound_answer);
-    bias.first_listed =
-        picks_of(w, v->scores, w->who, scored, options, LG_PROBE_POSITION, &bias.first_listed_answer);
-    bias.first_option =
-        picks_of(w, v->scores, w->who, scored, options, LG_PROBE_IDENTITY, &bias.first_option_answer);
-    bias.has = 1u << LG_PROBE_KNOWLEDGE | (bias.last_bound.items ? 1u << LG_PROBE_RECENCY : 0) |
-               (bias.first_listed.items ? 1u << LG_PROBE_POSITION : 0) |
-               (bias.first_option.items ? 1u << LG_PROBE_IDENTITY : 0);
+    for (int j = 0; j < PARTS; j++) {
+        bias.picks[j] = picks_of(w, v->scores, w->who, scored, options, j, &bias.answers[j]);
+        bias.has |= bias.picks[j].items ? 1u << j : 0;
+    }
     for (size_t k = 0; k < scored; k++) {
         size_t i = w->who[k];
         const double *logp = probe_logp(w, v->scores, i);

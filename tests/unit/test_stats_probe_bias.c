@@ -74,7 +74,7 @@ static void test_habits(void **state) {
                 const lg_probe_row *row = fixture_row(r, "last", probes[p], distance, NULL);
                 fixture_near(row->summed.accuracy.clustered.mean, p < 2 ? 0.5 : 0, 0,
                              "accuracy of the last-mentioned");
-                assert_true(last->last_bound.clustered.mean == 1);
+                assert_true(last->picks[LG_PROBE_RECENCY].clustered.mean == 1);
                 if (p == 2) assert_non_null(strstr(last->verdict, "below chance: right in 0 %"));
             }
         lg_probe_results_free(r);
@@ -243,7 +243,7 @@ static void test_unbalanced(void **state) {
    Solved by Gauss' elimination. */
 static void long_way(const lg_probe_items *items, const lg_probe_scores *s, const char *probe,
                      const double *weight, int parts, const int *which, double *b, double *se) {
-    double A[4][9] = {{0}}, B[4] = {0};
+    double A[4][8] = {{0}}, B[4] = {0};
     size_t n = lg_probe_n_items(items);
     double *score = calloc(n * 4, sizeof *score);
     char(*groups)[32] = calloc(n, sizeof *groups);
@@ -254,8 +254,12 @@ static void long_way(const lg_probe_items *items, const lg_probe_scores *s, cons
             if (strcmp(item->probe, probe) || s->outcome[i]) continue;
             double x[8][4] = {{0}}, z[8], mean[4] = {0}, zmean = 0, m = (double)item->n_choices;
             for (size_t c = 0; c < item->n_choices; c++) {
-                const double all[] = {c == item->answer, (int)c == fixture_last(item),
-                                      item->choices[c].listed == 0, c == 0};
+                const double all[] = {c == item->answer,
+                                      (int)c == fixture_last(item),
+                                      item->choices[c].listed == 0,
+                                      c == 0,
+                                      (int)c == item->most_frequent,
+                                      (int)c == item->first_mention};
                 for (int j = 0; j < parts; j++) x[c][j] = all[which[j]], mean[j] += x[c][j] / m;
                 z[c] = s->logp[at + c];
                 zmean += z[c] / m;
@@ -312,8 +316,8 @@ static void test_least_squares(void **state) {
     size_t n = lg_probe_n_items(items);
     static const struct {
         const char *probe;
-        int parts, which[3];
-    } probes[] = {{"pronoun", 3, {0, 1, 3}}, {"entity", 3, {0, 1, 2}}, {"discourse", 2, {0, 1}}};
+        int parts, which[4];
+    } probes[] = {{"pronoun", 3, {0, 1, 3}}, {"entity", 3, {0, 1, 2}}, {"discourse", 4, {0, 1, 4, 5}}};
     double *weight = calloc(n, sizeof *weight);
     for (int lost = 0; lost < 2; lost++) {
         lg_probe_scores s = fixture_model(items, "m", KNOWS_OR_LAST, 2, 6);
