@@ -7,7 +7,7 @@
 #include "failing_malloc.h"
 #include "lossgap/report.h"
 
-enum { N_DOCS = 7, N_MODELS = 5, LONGEST = 12 };
+enum { N_DOCS = 7, N_MODELS = 5, N_POINTS = 6, LONGEST = 12 };
 
 static lg_dataset data;
 static lg_scores scores[N_MODELS];
@@ -74,22 +74,23 @@ static int free_data(void **state) {
     return remove_scratch(state);
 }
 
-static const char *const runs[] = {"base", "new"};
+static const char *const runs[] = {"base", "new", "third"};
 /* Out of order; the baseline has no step 30, the other no step 5. */
-static const lg_curve_checkpoint points[N_MODELS] = {
+static const lg_curve_checkpoint points[N_POINTS] = {
     {.run = "new", .step = 30, .tokens_seen = 300, .tokens_from = "given", .scores = &scores[0]},
     {.run = "base", .step = 20, .tokens_seen = 200, .tokens_from = "given", .scores = &scores[1]},
     {.run = "new", .step = 20, .tokens_seen = 200, .tokens_from = "given", .scores = &scores[2]},
     {.run = "base", .step = 5, .tokens_seen = 50, .tokens_from = "given", .scores = &scores[3]},
     {.run = "new", .step = 10, .scores = &scores[4], .gone = true},
+    {.run = "third", .step = 30, .tokens_seen = 300, .tokens_from = "given", .scores = &scores[1]},
 };
 static const lg_curve_skipped skipped[] = {{"new", "step40", "it is\nnot whole", false}};
-static const lg_curve_options options = {.runs = runs, .n_runs = 2, .skipped = skipped, .n_skipped = 1};
+static const lg_curve_options options = {.runs = runs, .n_runs = 3, .skipped = skipped, .n_skipped = 1};
 
 static lg_curve *compute(const lg_curve *earlier) {
     lg_curve *curve;
     lg_error error = {0};
-    if (lg_curve_compute(&data, points, N_MODELS, filters, &options, earlier, &curve, &error))
+    if (lg_curve_compute(&data, points, N_POINTS, filters, &options, earlier, &curve, &error))
         fail_msg("%s", error.message);
     return curve;
 }
@@ -128,15 +129,15 @@ static void points_equal_loops(void **state) {
         const char *run;
         uint64_t step;
         int model, base; /* -1: no gap */
-    } order[N_MODELS] = {
-        {"base", 5, 3, -1}, {"base", 20, 1, -1}, {"new", 10, 4, -1}, {"new", 20, 2, 1}, {"new", 30, 0, -1}};
-    assert_int_equal(lg_curve_n_points(curve), 2 * N_MODELS);
-    for (size_t k = 0; k < 2 * N_MODELS; k++) {
+    } order[N_POINTS] = {{"base", 5, 3, -1}, {"base", 20, 1, -1}, {"new", 10, 4, -1},
+                         {"new", 20, 2, 1},  {"new", 30, 0, -1},  {"third", 30, 1, -1}};
+    assert_int_equal(lg_curve_n_points(curve), 2 * N_POINTS);
+    for (size_t k = 0; k < 2 * N_POINTS; k++) {
         const lg_curve_point *p = lg_curve_at(curve, k);
-        size_t i = k % N_MODELS;
-        uint64_t limit = k < N_MODELS ? UINT64_MAX : 3, tokens, documents;
+        size_t i = k % N_POINTS;
+        uint64_t limit = k < N_POINTS ? UINT64_MAX : 3, tokens, documents;
         double mean, se;
-        assert_string_equal(p->filter, k < N_MODELS ? "all" : "early");
+        assert_string_equal(p->filter, k < N_POINTS ? "all" : "early");
         assert_string_equal(p->run, order[i].run);
         assert_int_equal(p->step, order[i].step);
         brute(&scores[order[i].model], NULL, limit, &mean, &se, &tokens, &documents);
@@ -175,11 +176,11 @@ static void earlier_curves_change_nothing(void **state) {
     free(a);
     free(b);
     /* A checkpoint that was trained anew is another one. */
-    lg_curve_checkpoint other[N_MODELS];
+    lg_curve_checkpoint other[N_POINTS];
     memcpy(other, points, sizeof other);
     other[2].scores = &scores[0];
     lg_curve *three;
-    assert_int_equal(lg_curve_compute(&data, other, N_MODELS, filters, &options, one, &three, &error), LG_OK);
+    assert_int_equal(lg_curve_compute(&data, other, N_POINTS, filters, &options, one, &three, &error), LG_OK);
     double mean, se;
     uint64_t tokens, documents;
     brute(&scores[0], NULL, UINT64_MAX, &mean, &se, &tokens, &documents);
@@ -216,14 +217,14 @@ static void texts_are_whole(void **state) {
     lg_json_value *root;
     assert_int_equal(lg_curve_json(curve, &text, &n, &error), LG_OK);
     assert_int_equal(lg_json_parse(&arena, text, n, "json", &root, &error), LG_OK);
-    assert_int_equal(lg_json_get(root, "rows")->length, 2 * N_MODELS);
-    assert_int_equal(lg_json_get(root, "checkpoints")->length, N_MODELS);
+    assert_int_equal(lg_json_get(root, "rows")->length, 2 * N_POINTS);
+    assert_int_equal(lg_json_get(root, "checkpoints")->length, N_POINTS);
     assert_string_equal(lg_json_get(lg_json_get(root, "skipped")->first, "state")->string, "incomplete");
     assert_int_equal(lg_json_get(lg_json_get(root, "rows")->first, "bytes")->type, LG_JSON_NULL);
     assert_null(strstr(text, ":nan"));
     free(text);
     assert_int_equal(lg_curve_csv(curve, &text, &n, &error), LG_OK);
-    assert_int_equal(count(text, "\n"), 1 + 2 * N_MODELS);
+    assert_int_equal(count(text, "\n"), 1 + 2 * N_POINTS);
     free(text);
 
     for (int unicode = 0; unicode < 2; unicode++) {
@@ -244,7 +245,7 @@ static void texts_are_whole(void **state) {
         assert_int_equal(lg_json_parse(&arena, text, n, "picture", &root, &error), LG_OK);
         /* step 10 has no tokens: it cannot be drawn over them, and is why auto takes steps */
         assert_int_equal(lg_json_get(lg_json_get(root, "data"), "values")->length,
-                         log ? 2 * (N_MODELS - 1) : 2 * N_MODELS);
+                         log ? 2 * (N_POINTS - 1) : 2 * N_POINTS);
         assert_int_equal(lg_json_get(root, "vconcat")->length, 2);
         assert_true((strstr(text, "\"x\":{\"field\":\"step\"") != NULL) == !log);
         free(text);
@@ -262,7 +263,7 @@ static lg_status compute_and_write(void *context, lg_error *error) {
     size_t n;
     lg_curve_style style = {.unicode = true};
     lg_curve_picture_style picture = {0};
-    lg_status status = lg_curve_compute(&data, points, N_MODELS, filters, &options, NULL, &curve, error);
+    lg_status status = lg_curve_compute(&data, points, N_POINTS, filters, &options, NULL, &curve, error);
     if (!status) status = lg_curve_json(curve, &text[0], &n, error);
     if (!status) status = lg_curve_csv(curve, &text[1], &n, error);
     if (!status) status = lg_curve_table(curve, &style, &text[2], &n, error);
