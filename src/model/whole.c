@@ -61,26 +61,59 @@ static bool is_cut_off(const char *text, size_t length, bool *memory) {
     return status == LG_BAD_INPUT && (json.at >= text + length || !length || text[length - 1] != '}');
 }
 
-/* NAME must be there and have its end. *TEXT is mapped if it is. */
-static bool look_at_json(looker *l, const char *name, lg_mapping *file) {
+/* The first N bytes of STREAM, or all there are, into *DATA; free(). Read, not mapped: who looks at a file
+   that somebody is writing anew must not touch pages that are gone. */
+static bool read_bytes(looker *l, FILE *stream, size_t n, char **data, size_t *length) {
+    *data = malloc(n ? n : 1);
+    if (!*data) return no_memory(l);
+    *length = fread(*data, 1, n, stream);
+    return true;
+}
+
+/* NAME in the folder as a stream, and its size; NULL: it is said what is wrong. */
+static FILE *open_file(looker *l, const char *name, size_t *size) {
     char *path = lg_path_join(l->folder, name);
-    if (!path) return no_memory(l);
-    bool good = false, memory = true;
-    if (!lg_exists(path)) missing(l, "there is no %s", name);
-    else if (lg_map(path, file, NULL)) missing(l, "%s cannot be read", name);
-    else if (file->size == 0) missing(l, "%s is empty", name);
-    else if (file->size <= LARGEST_JSON && is_cut_off((const char *)file->data, file->size, &memory))
-        missing(l, "%s lacks its end", name);
-    else good = memory || no_memory(l);
+    struct stat info;
+    FILE *stream = NULL;
+    if (!path) {
+        no_memory(l);
+        return NULL;
+    }
+    if (stat(path, &info) != 0) missing(l, "there is no %s", name);
+    else if (!S_ISREG(info.st_mode)) missing(l, "%s is not a regular file", name);
+    else if (!(stream = fopen(path, "rbe")) && errno == ENOMEM) no_memory(l);
+    else if (!stream) missing(l, "%s cannot be read", name);
+    *size = stream ? (size_t)info.st_size : 0;
     free(path);
-    if (!good) lg_unmap(file);
+    return stream;
+}
+
+/* NAME must be there and have its end. *DATA [*LENGTH] is its text if it has; free(). */
+static bool look_at_json(looker *l, const char *name, char **data, size_t *length) {
+    size_t size;
+    bool good = false, memory = true;
+    *data = NULL;
+    FILE *stream = open_file(l, name, &size);
+    if (!stream) return false;
+    if (size == 0) missing(l, "%s is empty", name);
+    else if (size > LARGEST_JSON) good = true; /* no such file: lg_model_open says so */
+    else if (read_bytes(l, stream, size, data, length)) {
+        if (is_cut_off(*data, *length, &memory)) missing(l, "%s lacks its end", name);
+        else good = memory || no_memory(l);
+    }
+    fclose(stream);
+    if (!good) {
+        free(*data);
+        *data = NULL;
+    }
     return good;
 }
 
 static bool look_at_config(looker *l, const char *name) {
-    lg_mapping file = {0};
-    bool good = look_at_json(l, name, &file);
-    lg_unmap(&file);
+    char *data;
+    size_t length;
+    bool good = look_at_json(l, name, &data, &length);
+    free(data);
     return good;
 }
 
@@ -118,36 +151,30 @@ static bool end_of_data(const char *text, size_t length, uint64_t *end, bool *me
 }
 
 static bool look_at_weights(looker *l, const char *name) {
-    char *path = lg_path_join(l->folder, name);
-    if (!path) return no_memory(l);
-    lg_mapping file = {0};
     uint64_t header = 0, end;
+    size_t size, length;
+    char *text = NULL;
     bool good = false, memory = true;
-    if (!lg_exists(path)) {
-        missing(l, "there is no %s", name);
-        goto done;
-    }
-    if (lg_map(path, &file, NULL)) {
-        missing(l, "%s cannot be read", name);
-        goto done;
-    }
-    if (file.size >= sizeof header) memcpy(&header, file.data, sizeof header);
-    if (header == 0) {
+    FILE *stream = open_file(l, name, &size);
+    if (!stream) return false;
+    if (fread(&header, sizeof header, 1, stream) != 1 || header == 0) {
         missing(l, "%s has no header yet", name);
     } else if (header > LARGEST_HEADER) {
         good = true; /* no such file at all: lg_model_open says so */
-    } else if (header > file.size - sizeof header) {
+    } else if (size < sizeof header || header > size - sizeof header) {
         missing(l, "%s ends within its header", name);
-    } else if (end_of_data((const char *)file.data + sizeof header, (size_t)header, &end, &memory) &&
-               end > file.size - sizeof header - header) {
-        missing(l, "%s has %llu of its %llu bytes", name, (unsigned long long)file.size,
+    } else if (!read_bytes(l, stream, (size_t)header, &text, &length)) {
+        good = false;
+    } else if (length < header) {
+        missing(l, "%s ends within its header", name);
+    } else if (end_of_data(text, length, &end, &memory) && end > size - sizeof header - header) {
+        missing(l, "%s has %zu of its %llu bytes", name, size,
                 (unsigned long long)(end + header + sizeof header));
     } else {
         good = memory || no_memory(l);
     }
-done:
-    lg_unmap(&file);
-    free(path);
+    free(text);
+    fclose(stream);
     return good;
 }
 
@@ -158,14 +185,13 @@ static int by_text(const void *a, const void *b) {
 /* Every shard that the index names. */
 static bool look_at_shards(looker *l) {
     static const char name[] = "model.safetensors.index.json";
-    lg_mapping file = {0};
-    if (!look_at_json(l, name, &file)) return false;
+    char *text;
+    size_t length;
+    if (!look_at_json(l, name, &text, &length)) return false;
     lg_arena arena = {0};
     lg_json_value *root = NULL;
     bool good = true;
-    lg_status status = file.size > LARGEST_JSON
-                           ? LG_BAD_INPUT
-                           : lg_json_parse(&arena, (const char *)file.data, file.size, name, &root, NULL);
+    lg_status status = text ? lg_json_parse(&arena, text, length, name, &root, NULL) : LG_BAD_INPUT;
     if (status == LG_FAILED) good = no_memory(l);
     const lg_json_value *map = status ? NULL : lg_json_get(root, "weight_map");
     const char **names = NULL;
@@ -179,7 +205,7 @@ static bool look_at_shards(looker *l) {
         if (!i || strcmp(names[i], names[i - 1]) != 0) good = look_at_weights(l, names[i]);
     free(names);
     lg_arena_free(&arena);
-    lg_unmap(&file);
+    free(text);
     return good;
 }
 
