@@ -123,6 +123,56 @@ static void test_mixture(void **state) {
     lg_probe_items_free(items);
 }
 
+/* The three habits and the mixture over generated items, without and with noise. */
+static void test_generated(void **state) {
+    (void)state;
+    static const char *const probes[] = {"pronoun", "entity", "discourse"};
+    static const uint64_t distances[] = {32, 64};
+    lg_error error = {0};
+    lg_tokenizer *tokenizer;
+    lg_probe_items *items;
+    lg_probe_options options = {.kinds =
+                                    1u << LG_PROBE_PRONOUN | 1u << LG_PROBE_ENTITY | 1u << LG_PROBE_DISCOURSE,
+                                .distances = distances,
+                                .n_distances = 2,
+                                .count = 200};
+    if (lg_tokenizer_open("models/transformer", &tokenizer, &error) ||
+        lg_probe_generate(&options, tokenizer, NULL, &items, &error))
+        fail_msg("%s", error.message);
+    for (int noisy = 0; noisy < 3; noisy++) {
+        double noise = noisy;
+        lg_probe_scores scores[] = {fixture_model(items, "perfect", KNOWS, noise, 1),
+                                    fixture_model(items, "last", LAST_MENTIONED, noise, 2),
+                                    fixture_model(items, "(A)", FIRST_OPTION, noise, 3),
+                                    fixture_model(items, "half", KNOWS_OR_LAST, noise, 4)};
+        lg_probe_results *r = fixture_evaluate(items, scores, 4);
+        for (size_t p = 0; p < 3; p++)
+            for (long distance = -1; distance <= 64; distance += distance < 0 ? 33 : 32) {
+                const lg_probe_bias *perfect = fixture_bias(r, "perfect", probes[p], distance, NULL),
+                                    *last = fixture_bias(r, "last", probes[p], distance, NULL),
+                                    *first = fixture_bias(r, "(A)", probes[p], distance, NULL),
+                                    *half = fixture_bias(r, "half", probes[p], distance, NULL);
+                expect_first(perfect, LG_PROBE_KNOWLEDGE + 1, "knows (+");
+                expect_first(last, LG_PROBE_RECENCY + 1, "prefers the last-mentioned (+");
+                if (p == 0) expect_first(first, LG_PROBE_IDENTITY + 1, "prefers \"he\" (+");
+                if (p == 1) expect_first(first, LG_PROBE_POSITION + 1, "prefers the first option (+");
+                assert_true(has_found(half, LG_PROBE_KNOWLEDGE + 1) && has_found(half, LG_PROBE_RECENCY + 1));
+                fixture_near(half->part[LG_PROBE_KNOWLEDGE].mean, 1.5, 0.7, "half knowledge");
+                fixture_near(half->part[LG_PROBE_RECENCY].mean, 1.5, 0.7, "half recency");
+                if (p < 2) assert_true(!perfect->by_cells && perfect->overlap == 0); /* they are balanced */
+                if (noisy) continue;
+                assert_true(perfect->n_found == 1 && last->n_found == 1);
+                const lg_probe_row *row = fixture_row(r, "last", probes[p], distance, NULL);
+                fixture_near(row->summed.accuracy.clustered.mean, p < 2 ? 0.5 : 0, 0, "accuracy");
+                assert_int_equal(strstr(last->verdict, "below chance") != NULL, p == 2);
+            }
+        lg_probe_results_free(r);
+        for (size_t m = 0; m < 4; m++) fixture_free_scores(&scores[m]);
+    }
+    lg_probe_items_free(items);
+    lg_tokenizer_close(tokenizer);
+}
+
 /* The reverse habits have words of their own. */
 static void test_reverse(void **state) {
     (void)state;
@@ -393,9 +443,9 @@ static void test_identity(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_habits),     cmocka_unit_test(test_mixture),
-        cmocka_unit_test(test_reverse),    cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_unbalanced), cmocka_unit_test(test_least_squares),
-        cmocka_unit_test(test_identity)};
+        cmocka_unit_test(test_habits),        cmocka_unit_test(test_mixture),
+        cmocka_unit_test(test_generated),     cmocka_unit_test(test_reverse),
+        cmocka_unit_test(test_cells),         cmocka_unit_test(test_unbalanced),
+        cmocka_unit_test(test_least_squares), cmocka_unit_test(test_identity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
