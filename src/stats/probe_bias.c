@@ -291,7 +291,8 @@ static void find_parts(lg_probe_bias *bias) {
         bias->found[--bias->n_found] = 0;
 }
 
-static void put_word(lg_text *out, const lg_probe_bias *bias, int found, bool two) {
+/* SIDE: of chance, as against_chance says. Who does not choose better than chance is not said to know. */
+static void put_word(lg_text *out, const lg_probe_bias *bias, int found, bool two, int side) {
     static const char *const words[PARTS][2] = {
         {"knows", "prefers the wrong answer"},
         {"prefers the last-mentioned", "avoids the last-mentioned"},
@@ -303,6 +304,8 @@ static void put_word(lg_text *out, const lg_probe_bias *bias, int found, bool tw
     const char *option = found > 0 ? bias->option : bias->other_option;
     while (option && *option == ' ') option++;
     if (j == LG_PROBE_IDENTITY) lg_text_printf(out, "prefers \"%s\"", option ? option : "?");
+    else if (found == LG_PROBE_KNOWLEDGE + 1 && side <= 0)
+        lg_text_puts(out, "leans to the answer, but chooses no better than chance");
     else if (two && found == -(LG_PROBE_RECENCY + 1)) lg_text_puts(out, "prefers the first-mentioned");
     else if (two && found == -(LG_PROBE_POSITION + 1)) lg_text_puts(out, "prefers the second option");
     else lg_text_puts(out, words[j][found < 0]);
@@ -370,7 +373,7 @@ static void put_verdict(lg_text *out, const lg_probe_bias *bias, const lg_probe_
     }
     for (size_t i = 0; i < bias->n_found; i++) {
         if (i) lg_text_puts(out, "; also ");
-        put_word(out, bias, bias->found[i], two);
+        put_word(out, bias, bias->found[i], two, side);
         put_numbers(out, bias, accuracy, bias->found[i], two);
         knows |= abs(bias->found[i]) == LG_PROBE_KNOWLEDGE + 1;
     }

@@ -220,6 +220,25 @@ static void test_cells(void **state) {
     lg_probe_items_free(items);
 }
 
+/* A little knowledge under a large bias is not called knowing: no choice is made by it. */
+static void test_leaning(void **state) {
+    (void)state;
+    lg_probe_items *items = fixture_items();
+    fixture_pronouns(items, 32, 10);
+    lg_probe_scores s = fixture_scores(items, "m");
+    for (size_t i = 0; i < lg_probe_n_items(items); i++)
+        for (size_t c = 0; c < 2; c++)
+            s.logp[2 * i + c] = -9 + (c == lg_probe_item_at(items, i)->answer) + 4. * (c == 0);
+    lg_probe_results *r = fixture_evaluate(items, &s, 1);
+    assert_string_equal(
+        fixture_bias(r, "m", "pronoun", -1, NULL)->verdict,
+        "prefers \"he\" (+4.00 nats, picks it in 100 %); also leans to the answer, but chooses no better "
+        "than chance (+1.00 nats, right in 50 %)");
+    lg_probe_results_free(r);
+    fixture_free_scores(&s);
+    lg_probe_items_free(items);
+}
+
 /* ---- lost balance ---- */
 
 /* Adds up parts for each choice. */
@@ -443,9 +462,10 @@ static void test_identity(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_habits),        cmocka_unit_test(test_mixture),
-        cmocka_unit_test(test_generated),     cmocka_unit_test(test_reverse),
-        cmocka_unit_test(test_cells),         cmocka_unit_test(test_unbalanced),
-        cmocka_unit_test(test_least_squares), cmocka_unit_test(test_identity)};
+        cmocka_unit_test(test_habits),     cmocka_unit_test(test_mixture),
+        cmocka_unit_test(test_generated),  cmocka_unit_test(test_reverse),
+        cmocka_unit_test(test_cells),      cmocka_unit_test(test_leaning),
+        cmocka_unit_test(test_unbalanced), cmocka_unit_test(test_least_squares),
+        cmocka_unit_test(test_identity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
