@@ -80,6 +80,36 @@ static lg_status run_view(void *context, lg_error *error) {
     return status;
 }
 
+static lg_status run_profile(void *context, lg_error *error) {
+    static const char *const by[] = {"domain", "class"};
+    static const lg_profile_pair reference = {0, 1};
+    static const size_t seeds[] = {1};
+    lg_profile_options options = {.by = by,
+                                  .n_by = 2,
+                                  .pair = {0, 1},
+                                  .references = &reference,
+                                  .n_references = 1,
+                                  .seeds_a = seeds,
+                                  .n_seeds_a = 1,
+                                  .bootstrap = 3,
+                                  .threads = 1,
+                                  .command = "test"};
+    lg_profile *profile;
+    char *texts[5] = {0};
+    size_t length;
+    lg_table_style style = {.width = 80, .full = true};
+    lg_status status = lg_profile_compute(&data, scores, 2, context, &options, &profile, error);
+    if (status) return status;
+    status = lg_profile_json(profile, &texts[0], &length, error);
+    if (!status) status = lg_profile_csv(profile, &texts[1], &length, error);
+    if (!status) status = lg_profile_agreements_csv(profile, &texts[2], &length, error);
+    if (!status) status = lg_profile_seeds_csv(profile, &texts[3], &length, error);
+    if (!status) status = lg_profile_table(profile, &style, &texts[4], &length, error);
+    for (size_t i = 0; i < 5; i++) free(texts[i]);
+    lg_profile_free(profile);
+    return status;
+}
+
 static lg_status run_vocabulary(void *context, lg_error *error) {
     lg_gap_options options = {.view = "vocabulary", .bootstrap = 3, .threads = 1, .command = "test"};
     lg_gap *gap;
@@ -113,6 +143,11 @@ static void test_memory(void **state) {
     survives_failing_malloc(run_view, tags, "gap --view content");
     survives_failing_malloc(run_vocabulary, tags, "gap --view vocabulary");
     survives_failing_malloc(run_gap_where, tags, "gap where");
+    lg_table *other; /* the second scores are others than the first */
+    assert_int_equal(lg_table_open(tags, "tags", &other, &error), LG_OK);
+    scores[1].table = other;
+    survives_failing_malloc(run_profile, tags, "profile");
+    lg_table_close(other);
     lg_dataset_close(&data);
 }
 
