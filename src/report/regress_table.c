@@ -200,7 +200,10 @@ lg_status lg_regress_csv(const lg_regress *r, char **text, size_t *length, lg_er
     lg_csv csv = {.out = &out};
     size_t n;
     const lg_regress_row *rows = lg_regress_rows(r, &n);
+    const bool gap =
+        strcmp(lg_regress_get_fit(r)->outcome, "gap") == 0; /* then its sign is told, as elsewhere */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) lg_csv_put(&csv, names[i]);
+    if (gap) lg_csv_put(&csv, "positive_gap_means");
     lg_csv_end_row(&csv);
     for (size_t i = 0; i < n; i++) {
         const lg_estimate *v = &rows[i].value;
@@ -215,6 +218,7 @@ lg_status lg_regress_csv(const lg_regress *r, char **text, size_t *length, lg_er
         lg_csv_put_double(&csv, rows[i].mean);
         lg_csv_put(&csv, rows[i].dropped ? "true" : "false");
         lg_csv_put(&csv, rows[i].reason);
+        if (gap) lg_csv_put(&csv, "B predicts better");
         lg_csv_end_row(&csv);
     }
     return lg_text_take(&out, text, length, error);

@@ -466,7 +466,10 @@ lg_status lg_design_make(lg_design *d, lg_frame *frame, const lg_regress_options
         return status;
     if (!d->n)
         return lg_fail(error, LG_BAD_INPUT,
-                       "no row can be used: in each, a value is missing or the weight is 0");
+                       o->where
+                           ? "no row can be used: in each, --where does not hold, a value is missing or the "
+                             "weight is 0"
+                           : "no row can be used: in each, a value is missing or the weight is 0");
     return LG_OK;
 }
 

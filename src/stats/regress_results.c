@@ -168,6 +168,17 @@ lg_status lg_regress_describe(lg_regression *r, const lg_regress_options *o, lg_
         lg_json_put_text(&w, lg_variable_level(variable, variable->reference));
     }
     lg_json_end_object(&w);
+    lg_json_put_key(&w, "define"); /* those of the user, as text */
+    lg_json_put_object(&w);
+    for (size_t i = 0; i < d->frame->n_definitions; i++) {
+        const lg_definition *definition = &d->frame->definitions[i];
+        if (definition->built_in) continue;
+        lg_json_put_key(&w, definition->name);
+        lg_json_put_text(&w, definition->text);
+    }
+    lg_json_end_object(&w);
+    lg_json_put_key(&w, "where");
+    lg_json_put_text(&w, o->where);
     lg_json_put_key(&w, "tolerance");
     lg_json_put_double(&w, fit->tolerance);
     lg_json_put_key(&w, "interval");

@@ -30,6 +30,10 @@ sed 's/"command":"[^"]*"//' reg.json | cmp -s - printed || fail "--json and -o w
 printf 'half\n0\n0.5\n1\n1.5\n' | gzip >h.csv.gz
 run regress t.csv h.csv.gz --formula 'y ~ twice' --define 'twice=half * 2' --cluster doc --json
 grep -qF '"term":"twice","estimate":2,"se":0.489897948556635' out || { cat out; fail "two files"; }
+run regress t.csv --formula 'gap ~ x' --define 'gap=y / 2' --where 'x < 3' -o signed.json
+grep -qF '"define":{"gap":"y / 2"},"where":"x < 3"' signed.json || fail "the settings lack the definition and the condition"
+[ "$(grep -c ',positive_gap_means$' signed.csv)" -eq 1 ] && [ "$(grep -c ',B predicts better$' signed.csv)" -eq 2 ] || fail "signed.csv lacks the sign"
+refused 3 'in each, --where does not hold' t.csv --formula 'y ~ x' --where 'x > 9'
 run regress t.csv --formula 'y ~ part' --reference part=whole --where 'x < 3'
 grep -qF 'left out: 1 not asked for' out || { cat out; fail "--where is not told"; }
 grep -qE '^part=prefix +-1\.00000 ' out || { cat out; fail "--reference"; }
