@@ -51,11 +51,11 @@ typedef struct lg_profile_side {
 
 /* Several runs of the same architectures. */
 typedef struct lg_profile_seeds {
-    uint64_t seeds_a, seeds_b; /* files, SCORES_A and SCORES_B among them; 0: no seeds were given */
-    double gap;                /* mean loss of A's files - mean loss of B's */
-    double sd_a, sd_b;         /* standard deviation of the files' mean losses (divisor n - 1) */
-    double se, df, low, high;  /* over seeds, with these documents: Welch */
-    double document_se;        /* over documents, with these seeds: CR1 */
+    uint64_t seeds_a, seeds_b;           /* files, SCORES_A and SCORES_B among them; 0: no seeds were given */
+    double gap;                          /* mean loss of A's files - mean loss of B's */
+    double sd_a, sd_b;                   /* standard deviation of the files' mean losses (divisor n - 1) */
+    double se, df, low, high;            /* over seeds, with these documents: Welch */
+    double document_se;                  /* over documents, with these seeds: CR1 */
     double both_se, both_low, both_high; /* over seeds and documents */
     double floor;   /* root mean square gap between two files of one architecture: sqrt(2) x pooled sd */
     double largest; /* largest size of such a gap */
