@@ -40,7 +40,9 @@ static bool read_line(reader *r) {
         while (begin < stop && is_space(*begin)) begin++;
         bool comment = begin < stop && *begin == '#';
         more = begin < stop && stop[-1] == '\\' && !comment;
-        lg_text_put(&r->text, begin, (size_t)(stop - more - begin));
+        if (more) stop--; /* the backslash */
+        while (stop > begin && is_space(stop[-1])) stop--;
+        lg_text_put(&r->text, begin, (size_t)(stop - begin));
         if (more) lg_text_puts(&r->text, " ");
     }
     while (r->text.length && is_space(r->text.data[r->text.length - 1]))

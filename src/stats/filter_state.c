@@ -148,15 +148,16 @@ static lg_status take_best(lg_filters *f, tally *tallies, size_t n_levels, size_
         if (!f->state[i].tag) return lg_fail_memory(error);
         ahead += f->state[i].gap > 0;
     }
-    char fewer[96] = "", behind[96] = "";
-    if (f->n_state < LG_STATE_TAGS)
-        snprintf(fewer, sizeof fewer, "; only %zu of %d tags qualify", f->n_state, LG_STATE_TAGS);
+    char which[96], behind[96] = "";
+    if (n < LG_STATE_TAGS)
+        snprintf(which, sizeof which, "all %zu content tags (%d were wanted) that have", n, LG_STATE_TAGS);
+    else snprintf(which, sizeof which, "the %d most B-favoured of %zu content tags with", LG_STATE_TAGS, n);
     if (ahead < f->n_state)
         snprintf(behind, sizeof behind, "; B is not ahead on %zu of them", f->n_state - ahead);
     if (say(f, &state->note,
-            "%zu of %zu content tags with %d tokens in %d documents, chosen by the gap in half 0 (%zu of %zu "
-            "documents); holds in half 1 only%s%s",
-            f->n_state, n, LG_STATE_TOKENS, LG_STATE_DOCUMENTS, choosing, f->data->n_docs, fewer, behind))
+            "%s %d tokens in %d documents of half 0 (%zu of %zu documents); the filter holds in half 1 "
+            "only%s",
+            which, LG_STATE_TOKENS, LG_STATE_DOCUMENTS, choosing, f->data->n_docs, behind))
         return lg_fail_memory(error);
     return put_expression(f, true, state, error);
 }
