@@ -98,7 +98,7 @@ format: ## check the layout of every source
 # Fuzzing needs clang, and only the rooms that read files.
 FUZZ_SECONDS ?= 60
 FUZZ_SRC := $(wildcard src/base/*.c src/store/*.c src/query/*.c src/tokenizer/*.c src/tag/*.c src/corpus/*.c) src/model/config.c src/model/rotary.c src/model/runs.c src/model/steps.c src/model/locate.c $(wildcard src/model/family*.c) $(filter-out %/local.c %/cache.c,$(wildcard src/score/*.c)) \
-            $(wildcard src/stats/regress*.c) $(wildcard src/stats/probe_*.c) src/stats/cluster.c src/stats/tests.c src/stats/columns.c src/stats/comparable.c src/stats/student.c src/stats/token_source.c src/report/csv.c src/report/grid.c src/report/regress_table.c src/probe/items.c src/probe/items_read.c src/probe/run_file.c
+            $(wildcard src/stats/regress*.c) $(wildcard src/stats/probe_*.c) src/stats/cluster.c src/stats/tests.c src/stats/columns.c src/stats/comparable.c src/stats/student.c src/stats/token_source.c src/stats/where.c $(wildcard src/stats/filter*.c) src/report/csv.c src/report/grid.c src/report/filter_table.c src/report/regress_table.c src/probe/items.c src/probe/items_read.c src/probe/run_file.c
 FUZZ     := $(patsubst tests/fuzz/%.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_CFLAGS = $(filter-out -fopenmp,$(LG_CFLAGS)) -Wno-unknown-pragmas -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 build-fuzz/%.o: %.c Makefile

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "lossgap/report.h"
 #include "lossgap/score.h"
 
 static const char doc[] = "Scores every token of DATA (from `lossgap tokenize`) with MODEL and writes "
@@ -22,10 +23,15 @@ static const char doc[] = "Scores every token of DATA (from `lossgap tokenize`) 
                           "scored in the first row that reaches it. Windows `paper`: all documents in one "
                           "stream that is cut every L tokens.";
 
-enum { BATCH = 256, DRY_RUN };
+enum { BATCH = 256, DRY_RUN, MASKS };
 
 static const struct argp_option options[] = {
     {"output", 'o', "SCORES", 0, "The scores to write (required)", 1},
+    {"masks", MASKS, "MASKS", 0,
+     "Then print the mean loss over each of these filters (from `lossgap filter`), with intervals clustered "
+     "by "
+     "document",
+     1},
     {"dry-run", DRY_RUN, NULL, 0, "Say what there is to do and how long it would take; write nothing", 1},
     {"batch", BATCH, "N", 0, "Tokens that go through a layer together (default: by the model's size)", 1},
     {0},
@@ -33,7 +39,7 @@ static const struct argp_option options[] = {
 
 struct arguments {
     lg_score_options score;
-    char *model, *data, *out;
+    char *model, *data, *out, *masks;
     bool dry_run;
 };
 
@@ -48,6 +54,9 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     case BATCH:
         a->score.batch = (size_t)cli_number(state, "--batch", argument, 1, 1u << 30);
+        return 0;
+    case MASKS:
+        a->masks = argument;
         return 0;
     case DRY_RUN:
         a->dry_run = true;
@@ -133,9 +142,30 @@ lg_status cli_say_scores(cli *c, const char *path, const lg_dataset *data) {
     return LG_OK;
 }
 
+/* Prints the losses of the scores at PATH over FILTERS. */
+static lg_status print_filtered(cli *c, const char *path, const lg_dataset *data, const lg_filters *filters) {
+    lg_scores scores;
+    lg_filtered_loss *losses = NULL;
+    char *text = NULL;
+    size_t length;
+    lg_table_style style = {.width = cli_width(stdout), .color = cli_color(stdout)};
+    lg_status status = lg_scores_open(path, data, &scores, &c->error);
+    if (status) return status;
+    status = lg_filtered_losses(data, &scores, 1, filters, &losses, &c->error);
+    if (!status)
+        status = c->json ? lg_filtered_json(filters, &scores, 1, losses, &text, &length, &c->error)
+                         : lg_filtered_table(filters, &scores, 1, losses, &style, &text, &length, &c->error);
+    if (!status) fwrite(text, 1, length, stdout);
+    free(text);
+    free(losses);
+    lg_scores_close(&scores);
+    return status;
+}
+
 static lg_status run(cli *c, struct arguments *a) {
     cli_model name;
     lg_model *model = NULL;
+    lg_filters *filters = NULL;
     lg_dataset data = {0};
     lg_status status = cli_name_models(&a->model, 1, &name, &c->error);
     if (status) return status;
@@ -143,12 +173,16 @@ static lg_status run(cli *c, struct arguments *a) {
     a->score.threads = c->threads;
     a->score.command = c->command_line;
     if ((status = lg_dataset_open(a->data, &data, &c->error)) ||
+        (a->masks &&
+         (status = lg_masks_open(a->masks, &data, &filters, &c->error))) || /* before hours of work */
         (status = lg_model_open(name.where, &model, &c->monitor, &c->error)))
         goto done;
     if (a->dry_run) status = dry_run(c, a, model, &data);
     else status = lg_score_run(model, &data, &a->score, a->out, &c->monitor, &c->error);
     if (!status && !a->dry_run) status = cli_say_scores(c, a->out, &data);
+    if (!status && !a->dry_run && filters) status = print_filtered(c, a->out, &data, filters);
 done:
+    lg_filters_close(filters);
     lg_model_close(model);
     lg_dataset_close(&data);
     cli_free_models(&name, 1);

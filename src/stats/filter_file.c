@@ -118,8 +118,9 @@ static lg_status add_filter(const reader *r, lg_arena *arena, lg_filter_list *li
 
 lg_status lg_filter_parse(const char *text, size_t length, const char *name, lg_arena *arena,
                           lg_filter_list *list, lg_error *error) {
+    if (!length) return LG_OK; /* TEXT may be NULL */
     reader r = {.at = text, .end = text + length, .name = name, .next = 1};
-    const char *zero = length ? memchr(text, 0, length) : NULL;
+    const char *zero = memchr(text, 0, length);
     lg_status status = LG_OK;
     if (zero) {
         for (const char *p = text; p < zero; p++) r.next += *p == '\n';
