@@ -15,8 +15,7 @@
 /* Log-probabilities may come out above 0 by so much, from sums of rounded numbers. */
 #define ABOVE_ZERO 1e-3
 
-static const char *const outcomes[] = {"scored", "straddles", "too long", "not meant", "missing"};
-enum { N_OUTCOMES = sizeof outcomes / sizeof *outcomes };
+enum { N_OUTCOMES = LG_PROBE_MISSING + 1 };
 
 const char *lg_probe_printf(probe_work *w, const char *format, ...) {
     char text[2048];

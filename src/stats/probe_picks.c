@@ -8,10 +8,11 @@
 #include "stats/probe_internal.h"
 
 enum { MOST_OPTIONS = 16, MOST_RANKS = 64 };
+enum { BOUND, LISTED, OPTION };
 
 /* Choices of a kind: of a rank, or of a text. */
 typedef struct choices {
-    enum { BOUND, LISTED, OPTION } by;
+    int by; /* BOUND, LISTED or OPTION */
     int rank;
     const lg_probe_choice *option;
 } choices;
