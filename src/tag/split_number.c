@@ -134,7 +134,8 @@ static size_t cut_unit(cutter *c, size_t begin, size_t end) {
     }
     if (!listed(c, LG_LIST_UNIT, end, unit)) return 0;
     if (c->text[after - 1] == '.') unit = after;
-    else if (next == '.' && unit == after && lg_cut_keeps_period(c, end, after)) unit = ++after; /* 5 min. */
+    else if (at(c, after) == '.' && unit == after && lg_cut_keeps_period(c, end, after))
+        unit = ++after; /* 5 min. */
     return emit_unit(c, begin, end, unit, after);
 }
 

@@ -112,6 +112,7 @@ static void test_numbers(void **state) {
         {"\xE2\x82\xAC"
          "5 is 50%",
          "\xE2\x82\xAC 5 is 50 %", "\xE2\x82\xAC 5 is 50%"},
+        {"at 4a.m today, 5p.m\non", "at 4 a.m today , 5 p.m on", NULL},
         {"at 10:30am on the 3rd, 5km away", "at 10:30 am on the 3rd , 5 km away",
          "at 10:30am on the 3rd , 5km away"},
         {"call 555-867-5309 on 12/25/1999", "call 555-867-5309 on 12/25/1999", NULL},
