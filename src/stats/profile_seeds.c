@@ -74,7 +74,7 @@ static lg_status cluster(maker *m, const group *g, size_t index, const double *w
         m->cells[i].sum = 0;
     }
     for (size_t p = 0; p < c->n_pairs; p++) {
-        if (!weights[p]) continue;
+        if (weights[p] == 0) continue;
         const lg_cell *from = gap_cells(c, p, index);
         for (size_t i = 0; i < g->documents; i++) m->cells[i].sum += weights[p] * from[i].sum;
     }
