@@ -355,6 +355,51 @@ static const char **wanted_now(const curve_work *w, bool pair, bool hard, lg_err
     return names;
 }
 
+/* What expressions will call the reference TEXT: a run as it was given, a file's scores by their model.
+   free() NULL: cannot be opened, or no memory. */
+static char *name_reference(const curve_work *w, const char *text) {
+    lg_scores scores = {0};
+    char *name;
+    if (is_run(w, text, strcspn(text, "@"))) name = strdup(text);
+    else if (lg_scores_open(text, &w->data, &scores, &w->c->error)) return NULL;
+    else name = strdup(scores.model_name);
+    lg_scores_close(&scores);
+    if (!name) lg_fail_memory(&w->c->error);
+    return name;
+}
+
+lg_status curve_check_filters(curve_work *w) {
+    const curve_options *o = w->o;
+    lg_filter_options wanted = {.file = o->filters,
+                                .only = (const char *const *)o->only,
+                                .state_tags = (const char *const *)o->state_tags};
+    const char *given[3] = {o->pair[0], o->pair[1], o->hard}, *models[3];
+    char *names[3] = {NULL};
+    size_t n_runs, n = 0;
+    const char **runs = order_runs(w, &n_runs);
+    lg_status status = runs ? LG_OK : lg_fail_memory(&w->c->error);
+    for (size_t i = 0; i < 3 && !status; i++)
+        if (given[i] && !(names[i] = name_reference(w, given[i]))) status = w->c->error.status;
+    /* by default the second of the pair is the first run behind the baseline that has scores: any may be */
+    size_t seconds = o->pair[0] || n_runs < 3 ? 1 : n_runs - 1;
+    for (size_t k = 0; k < seconds && !status; k++) {
+        n = 0;
+        if (o->pair[0] || n_runs > 1) {
+            models[n++] = o->pair[0] ? names[0] : runs[0];
+            models[n++] = o->pair[0] ? names[1] : runs[k + 1];
+        }
+        if (names[2] && (!n || (strcmp(names[2], models[0]) != 0 && strcmp(names[2], models[1]) != 0)))
+            models[n++] = names[2];
+        lg_error why = {0};
+        lg_status own = lg_filters_check(&w->data, w->tags, &wanted, models, n, &why);
+        if (!own) break;
+        if (k + 1 == seconds) status = lg_fail(&w->c->error, own, "%s", why.message);
+    }
+    for (size_t i = 0; i < 3; i++) free(names[i]);
+    free(runs);
+    return status;
+}
+
 /* Makes the filters, unless they are made and would be the same. */
 static lg_status make_filters(curve_work *w, const char *const *runs, size_t n_runs, reference r[3]) {
     const curve_options *o = w->o;
@@ -594,10 +639,12 @@ static lg_status complain(const curve_work *w) {
         if (w->waiting[i].reason)
             return lg_fail(&w->c->error, LG_BAD_INPUT, "no checkpoint can be scored; %s: %s",
                            w->waiting[i].where, w->waiting[i].reason);
-    return lg_fail(
-        &w->c->error, LG_BAD_INPUT,
-        "no checkpoint was found: a folder's name must hold a step, as in step100 or checkpoint-100; "
-        "--list says what is there");
+    const curve_options *o = w->o;
+    return lg_fail(&w->c->error, LG_BAD_INPUT,
+                   "no checkpoint was found by %s%s: a folder's name must hold a step, as in step100 or "
+                   "checkpoint-100; --list says what is there",
+                   o->n_runs ? o->runs[0] : o->runs_file,
+                   o->n_runs > 1 || (o->n_runs && o->runs_file) ? " and the others" : "");
 }
 
 static void wait_for(unsigned seconds) {

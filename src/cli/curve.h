@@ -79,4 +79,8 @@ lg_status curve_manifest_read(curve_work *w, bool tell);
 /* Adds w->scored to it. */
 lg_status curve_manifest_write(curve_work *w);
 
+/* cmd_curve.c: whether the filters could be made once there are scores; data and tags are there. A wrong
+   expression is said before hours of work, not after. */
+lg_status curve_check_filters(curve_work *w);
+
 #endif

@@ -190,6 +190,7 @@ static lg_status prepare(round_ *r) {
     status = curve_lock(w, &fd);
     if (!status) status = make_data(w, first < r->n ? r->list[first].folder : NULL);
     if (!status) status = make_tags(w);
+    if (!status) status = curve_check_filters(w);
     if (fd >= 0) close(fd);
     return status;
 }

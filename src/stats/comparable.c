@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -109,4 +110,19 @@ const char *const *lg_name_models(lg_arena *arena, const lg_scores *scores, size
         if (!names[i]) return NULL;
     }
     return names;
+}
+
+lg_scores *lg_pretend_scores(const lg_dataset *data, size_t n, unsigned columns) {
+    static const uint32_t none;
+    static const float no_loss;
+    lg_scores *scores = calloc(n + 1, sizeof *scores);
+    for (size_t i = 0; scores && i < n; i++)
+        scores[i] = (lg_scores){.n_tokens = data->n_tokens,
+                                .nll = &no_loss,
+                                .context = &none,
+                                .entropy = columns & LG_COLUMN_ENTROPY ? &no_loss : NULL,
+                                .rank = columns & LG_COLUMN_RANK ? &none : NULL,
+                                .top1 = columns & LG_COLUMN_TOP1 ? &none : NULL,
+                                .tokens = data->spans ? &none : NULL};
+    return scores;
 }

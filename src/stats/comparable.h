@@ -13,5 +13,8 @@ lg_status lg_check_scores(const lg_dataset *data, const lg_scores *scores, size_
 lg_status lg_check_tags(const lg_dataset *data, const lg_table *tags, lg_error *error);
 /* Names for tables: those of the scores, told apart where two are the same. From ARENA; NULL: no memory. */
 const char *const *lg_name_models(lg_arena *arena, const lg_scores *scores, size_t n);
+/* Scores [n] that are not there yet, with COLUMNS (LG_COLUMN_*) beside the losses: to compile conditions over
+   them, never to read. free(); NULL: no memory. */
+lg_scores *lg_pretend_scores(const lg_dataset *data, size_t n, unsigned columns);
 
 #endif

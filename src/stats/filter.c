@@ -53,9 +53,12 @@ typedef struct maker {
     const lg_dataset *data;
     const lg_filter_options *options;
     lg_table *tags;
-    lg_scores scores[MOST_MODELS]; /* A, B, and that of `hard` unless it is one of them */
+    const lg_scores
+        *scores; /* [n_scores] A, B, and that of `hard` unless it is one of them; in a check any */
+    lg_scores own[MOST_MODELS]; /* what they lie in, but for a check */
     const char *const *models;
     size_t n_scores, hard; /* hard: its index */
+    bool check;            /* there are no losses yet: nothing is computed */
     lg_token_source *source;
     lg_query *query;
     lg_filter_list list;
@@ -75,13 +78,14 @@ static bool same_scores(const lg_scores *a, const lg_scores *b) {
 
 static lg_status take_scores(maker *m, lg_error *error) {
     const lg_filter_options *o = m->options;
+    m->scores = m->own;
     if (o->pair) {
-        memcpy(m->scores, o->pair, 2 * sizeof *o->pair);
+        memcpy(m->own, o->pair, 2 * sizeof *o->pair);
         m->n_scores = 2;
     }
     if (o->hard) {
-        for (m->hard = 0; m->hard < m->n_scores && !same_scores(&m->scores[m->hard], o->hard);) m->hard++;
-        m->scores[m->hard] = *o->hard;
+        for (m->hard = 0; m->hard < m->n_scores && !same_scores(&m->own[m->hard], o->hard);) m->hard++;
+        m->own[m->hard] = *o->hard;
         if (m->hard == m->n_scores) m->n_scores++;
     }
     if (m->n_scores && !(m->models = lg_name_models(&m->filters->arena, m->scores, m->n_scores)))
@@ -108,6 +112,7 @@ static lg_status find_reason(const maker *m, const built_in *b, const char **rea
         *reason = lg_arena_copy(&m->filters->arena, text, strlen(text));
         return *reason ? LG_OK : lg_fail_memory(error);
     }
+    if (m->check) return LG_OK;
     if (state && !m->options->pair && !m->options->state_tags)
         *reason = "needs the scores of a pair (--scores A B) or a list of tags (--state-tags)";
     if (hard && !m->options->hard) *reason = "needs the scores of a model (--hard SCORES)";
@@ -145,9 +150,13 @@ static lg_status define_built_ins(maker *m, lg_error *error) {
         status = find_reason(m, b, &d->reason, error);
         if (status || d->reason) continue;
         d->expression = b->expression;
-        if (strcmp(b->name, "hard_copy5") == 0) status = put_hard(m, d, error);
+        if (strcmp(b->name, "hard_copy5") == 0) {
+            if (m->check && !m->n_scores) d->expression = "1 = 1";
+            else status = put_hard(m, d, error);
+        }
         if (strcmp(b->name, "state") == 0) {
-            if (is_wanted(m, "state") || m->options->file)
+            if (m->check) d->expression = "1 = 1"; /* chosen when there are losses */
+            else if (is_wanted(m, "state") || m->options->file)
                 status = lg_filter_choose_state(m->filters, m->tags, m->options->pair, m->models,
                                                 m->options->state_tags, d, error);
             else d->reason = "not asked for";
@@ -414,15 +423,22 @@ static void describe_settings(const maker *m, lg_text *out) {
 
 /* ---- all of it ---- */
 
-static lg_status make_filters(maker *m, const char *tags_path, lg_error *error) {
-    lg_filters *f = m->filters;
+/* Everything up to the masks. */
+static lg_status compile_filters(maker *m, const char *tags_path, lg_error *error) {
     lg_status status;
     if (tags_path && ((status = lg_table_open(tags_path, "tags", &m->tags, error)) ||
                       (status = lg_check_tags(m->data, m->tags, error))))
         return status;
-    if ((status = take_scores(m, error)) || (status = list_filters(m, error)) ||
-        (status = choose_filters(m, error)) || (status = compile(m, error)) ||
-        (status = lg_filters_alloc(f, error)))
+    if ((!m->check && (status = take_scores(m, error))) || (status = list_filters(m, error)) ||
+        (status = choose_filters(m, error)))
+        return status;
+    return compile(m, error);
+}
+
+static lg_status make_filters(maker *m, const char *tags_path, lg_error *error) {
+    lg_filters *f = m->filters;
+    lg_status status;
+    if ((status = compile_filters(m, tags_path, error)) || (status = lg_filters_alloc(f, error)))
         return status;
     for (size_t k = 0; k < f->n; k++) {
         const lg_filter_definition *d = &m->list.items[m->wanted[k]];
@@ -437,6 +453,33 @@ static lg_status make_filters(maker *m, const char *tags_path, lg_error *error) 
     return f->inputs.failed || f->settings.failed ? lg_fail_memory(error) : LG_OK;
 }
 
+static void free_maker(maker *m) {
+    lg_query_free(m->query);
+    lg_token_source_close(m->source);
+    lg_table_close(m->tags);
+    free(m->items);
+    free(m->item_of);
+    free(m->wanted);
+}
+
+lg_status lg_filters_check(const lg_dataset *data, const char *tags, const lg_filter_options *options,
+                           const char *const *models, size_t n_models, lg_error *error) {
+    lg_filters *f = calloc(1, sizeof *f);
+    lg_scores *scores = lg_pretend_scores(data, n_models, 0);
+    maker m = {.filters = f,
+               .data = data,
+               .options = options,
+               .scores = scores,
+               .models = models,
+               .n_scores = n_models,
+               .check = true};
+    lg_status status = f && scores ? compile_filters(&m, tags, error) : lg_fail_memory(error);
+    free_maker(&m);
+    lg_filters_close(f);
+    free(scores);
+    return status;
+}
+
 lg_status lg_filters_open(const lg_dataset *data, const char *tags, const lg_filter_options *options,
                           lg_filters **filters, lg_error *error) {
     lg_filters *f = *filters = calloc(1, sizeof *f);
@@ -449,12 +492,7 @@ lg_status lg_filters_open(const lg_dataset *data, const char *tags, const lg_fil
         !(f->command = lg_arena_copy(&f->arena, options->command, strlen(options->command))))
         status = lg_fail_memory(error);
     if (!status) status = make_filters(&m, tags, error);
-    lg_query_free(m.query);
-    lg_token_source_close(m.source);
-    lg_table_close(m.tags);
-    free(m.items);
-    free(m.item_of);
-    free(m.wanted);
+    free_maker(&m);
     if (status) {
         lg_filters_close(f);
         *filters = NULL;

@@ -298,20 +298,10 @@ done:
 
 lg_status lg_gap_check_where(const char *where, const lg_dataset *data, const char *const *models,
                              size_t n_models, unsigned columns, const char *tags_path, lg_error *error) {
-    static const uint32_t none; /* what only has to be there: nothing is read */
-    static const float no_loss;
     lg_table *tags = NULL;
     lg_where w = {0};
-    lg_scores *scores = calloc(n_models + 1, sizeof *scores);
+    lg_scores *scores = lg_pretend_scores(data, n_models, columns);
     lg_status status = scores ? LG_OK : lg_fail_memory(error);
-    for (size_t i = 0; i < n_models && !status; i++)
-        scores[i] = (lg_scores){.n_tokens = data->n_tokens,
-                                .nll = &no_loss,
-                                .context = &none,
-                                .entropy = columns & LG_COLUMN_ENTROPY ? &no_loss : NULL,
-                                .rank = columns & LG_COLUMN_RANK ? &none : NULL,
-                                .top1 = columns & LG_COLUMN_TOP1 ? &none : NULL,
-                                .tokens = data->spans ? &none : NULL};
     if (!status && tags_path) status = lg_table_open(tags_path, "tags", &tags, error);
     if (!status && tags) status = lg_check_tags(data, tags, error);
     if (!status) status = lg_where_open(where, "--where", data, scores, models, n_models, tags, &w, error);

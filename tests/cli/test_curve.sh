@@ -44,6 +44,14 @@ curve --list >list 2>err || { cat err; fail "curve --list"; }
 check grep -q '^  step 10, tokens not known: runs/a/step10$' list
 check grep -q '^  step 20, 4 k tokens\|^  step 20, 4.00 k tokens (name): runs/a/step20-tokens4k$' list
 
+# a wrong filter is said before anything is scored, a right one is none
+printf 'hard = loss(b) > 1\nodd = family = nuon\n' >filters.txt
+ends_with 3 "filters.txt:2: filter odd.*nuon" curve --filters filters.txt --only odd
+ends_with 2 "no filter 'all2'" curve --only all,all2
+printf 'hard = loss(c) > 1\n' >filters.txt
+ends_with 3 "filters.txt:1: filter hard" curve --filters filters.txt --only hard
+[ ! -e out/scores ] || fail "scores were made for filters that cannot be"
+
 # once, and again without computing anything
 curve --tokens-per-step 100 --only all,reuse >one 2>err || { cat err; fail "curve"; }
 check grep -q '4 checkpoints, 3 of them scored now' err
@@ -91,7 +99,7 @@ ends_with 2 'there is no such run' curve --baseline c
 ends_with 2 'neither a run nor a file' curve --scores a nobody
 ends_with 2 "there is no filter 'nothing'" curve --only nothing
 ends_with 3 'no key of a run' "$LOSSGAP" curve --corpus text -o out "$(echo '{"runs":[{"name":"a","checkpoints":"x","y":1}]}' >bad.json; echo bad.json)"
-ends_with 3 'no checkpoint was found' "$LOSSGAP" curve --run 'a=nowhere/*' --corpus text -o none
+ends_with 3 'no checkpoint was found by a=nowhere/\*' "$LOSSGAP" curve --run 'a=nowhere/*' --corpus text -o none
 
 # RUNS.json says the same; a renamed folder is the same checkpoint
 mv runs/b/checkpoint-20 runs/b/step-20
