@@ -1,7 +1,5 @@
 /* Filters and filtered losses, for people and as JSON (docs/formats/masks.md). */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -12,23 +10,7 @@
 
 enum { VERSION = 1 };
 
-static lg_status hand_over(lg_text *out, char **text, size_t *length, lg_error *error) {
-    if (out->failed) {
-        lg_text_free(out);
-        return lg_fail_memory(error);
-    }
-    *text = out->data;
-    *length = out->length;
-    return LG_OK;
-}
-
 /* ---- for people ---- */
-
-static void put_double(lg_grid *grid, const char *format, double value) {
-    char text[64];
-    snprintf(text, sizeof text, format, value);
-    lg_grid_put(grid, LG_INK_PLAIN, isnan(value) ? "-" : text);
-}
 
 /* What is counted: tokens, or spans that tokenizers share. */
 static const char *units_of(const lg_filters *f) {
@@ -70,7 +52,7 @@ static void print_state(const lg_filters *f, bool color, lg_text *out) {
     bool any = false;
     for (size_t i = 0; i < n; i++) {
         lg_grid_put(&grid, LG_INK_PLAIN, tags[i].tag);
-        put_double(&grid, "%+.4f", tags[i].gap);
+        lg_grid_number(&grid, "%+.4f", tags[i].gap);
         lg_grid_count(&grid, tags[i].tokens);
         lg_grid_count(&grid, tags[i].documents);
         lg_grid_end_row(&grid);
@@ -93,8 +75,8 @@ lg_status lg_filters_table(const lg_filters *f, const lg_table_style *style, cha
         const lg_filter *filter = lg_filters_at(f, i);
         lg_grid_put(&grid, LG_INK_PLAIN, filter->name);
         lg_grid_count(&grid, filter->tokens);
-        put_double(&grid, "%.2f%%",
-                   data->n_tokens ? 100 * (double)filter->tokens / (double)data->n_tokens : (double)NAN);
+        lg_grid_number(&grid, "%.2f%%",
+                       data->n_tokens ? 100 * (double)filter->tokens / (double)data->n_tokens : (double)NAN);
         lg_grid_count(&grid, filter->documents);
         if (data->has_text) lg_grid_count(&grid, filter->bytes);
         else lg_grid_put(&grid, LG_INK_PLAIN, "-");
@@ -105,14 +87,14 @@ lg_status lg_filters_table(const lg_filters *f, const lg_table_style *style, cha
     print(&grid, style->color, &out);
     print_state(f, style->color, &out);
     print_notes(f, &out);
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }
 
 static void put_ahead(lg_grid *grid, double value, double half) {
     lg_ink ink = !(fabs(value) > half) ? LG_INK_PLAIN : value > 0 ? LG_INK_GOOD : LG_INK_BAD;
     if (isnan(value)) lg_grid_put(grid, LG_INK_PLAIN, "-");
     else lg_grid_printf(grid, ink, "%+.4f", value);
-    put_double(grid, "%.4f", half);
+    lg_grid_number(grid, "%.4f", half);
     lg_grid_put(grid, ink, fabs(value) > half ? "*" : "");
 }
 
@@ -133,10 +115,10 @@ lg_status lg_filtered_table(const lg_filters *f, const lg_scores *scores, size_t
             lg_grid_put(&grid, LG_INK_PLAIN, lg_filters_at(f, i)->name);
             lg_grid_count(&grid, l->tokens);
             lg_grid_count(&grid, l->documents);
-            put_double(&grid, "%.4f", l->loss);
-            put_double(&grid, "%.4f", l->high - l->loss);
-            if (bytes) put_double(&grid, "%.4f", l->bits_per_byte);
-            if (bytes) put_double(&grid, "%.4f", l->bits_high - l->bits_per_byte);
+            lg_grid_number(&grid, "%.4f", l->loss);
+            lg_grid_number(&grid, "%.4f", l->high - l->loss);
+            if (bytes) lg_grid_number(&grid, "%.4f", l->bits_per_byte);
+            if (bytes) lg_grid_number(&grid, "%.4f", l->bits_high - l->bits_per_byte);
             if (m) put_ahead(&grid, l->gap, l->gap_high - l->gap);
             lg_grid_end_row(&grid);
         }
@@ -153,7 +135,7 @@ lg_status lg_filtered_table(const lg_filters *f, const lg_scores *scores, size_t
                        scores[0].model_name, lg_filters_data(f)->spans ? "span" : "token",
                        scores[0].model_name);
     print_notes(f, &out);
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }
 
 /* ---- JSON ---- */
@@ -244,7 +226,7 @@ lg_status lg_filters_json(const lg_filters *f, char **text, size_t *length, lg_e
         lg_json_end_object(&w);
     }
     end(&w, f);
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }
 
 lg_status lg_filtered_json(const lg_filters *f, const lg_scores *scores, size_t n_scores,
@@ -288,5 +270,5 @@ lg_status lg_filtered_json(const lg_filters *f, const lg_scores *scores, size_t 
         lg_json_end_object(&w);
     }
     end(&w, f);
-    return hand_over(&out, text, length, error);
+    return lg_text_take(&out, text, length, error);
 }
