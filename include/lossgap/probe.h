@@ -102,8 +102,9 @@ LG_API lg_status lg_probe_generate(const lg_probe_options *options, const lg_tok
 /* ---- word problems to train on (docs/formats/word-problem.md) ---- */
 
 typedef struct lg_probe_training_options {
-    const char *groups;      /* as above; NULL: A5,S5,A4xZ5,Z60 */
-    const uint64_t *lengths; /* [n_lengths] of the sequences, 2 … 4096; none: 2, 4, 8 … 512 */
+    const char *groups; /* as above; NULL: A5,S5,A4xZ5,Z60 */
+    const uint64_t
+        *lengths; /* [n_lengths] of the sequences, 2 … 512, to train on 2 … 4096; none: 2, 4, 8 … 512 */
     size_t n_lengths;
     size_t count; /* sequences per group and length; 0: 1000 */
     uint64_t seed;

@@ -77,7 +77,9 @@ static const struct argp_option options[] = {
     {"updates", UPDATES, "N", 0, "Discourse: what is asked for changes once to N times (default: 3)", 11},
     {"distractors", DISTRACTORS, "N", 0,
      "Discourse: one to N others of its type are mentioned after that (default: 3)", 11},
-    {"lengths", LENGTHS, "LIST", 0, "Word problems: elements in a sequence (default: 2,4,8,...,512)", 11},
+    {"lengths", LENGTHS, "LIST", 0,
+     "Word problems: elements in a sequence, 2 to 512, with --train-format to 4096 (default: 2,4,8,...,512)",
+     11},
     {"groups", GROUPS, "LIST", 0, "Word problems: of A5, S5, A4xZ5 and Z60 (default: all)", 11},
     {"train-format", TRAIN_FORMAT, NULL, 0,
      "Write word problems as sequences to train on, DIR/train.jsonl, and end; groups, lengths, count and "
