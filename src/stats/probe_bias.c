@@ -315,7 +315,8 @@ static void put_percent(lg_text *out, double share) {
     lg_text_printf(out, "%.0f %%", 100 * share);
 }
 
-/* " (+4.02 nats, picks it in 98 %)"; of knowledge " (+4.02 nats, right in 98 %)". */
+/* " (+4.02 nats, picks it in 98 %)"; of knowledge " (+4.02 nats, right in 98 %)", with more than two choices
+   beside chance: "right in 14 %, by chance in 12.5 %". */
 static void put_numbers(lg_text *out, const lg_probe_bias *bias, const lg_probe_share *accuracy, int found,
                         bool two) {
     int j = abs(found) - 1;
@@ -324,6 +325,8 @@ static void put_numbers(lg_text *out, const lg_probe_bias *bias, const lg_probe_
     lg_text_printf(out, " (%+.2f nats, %s ", bias->part[j].mean,
                    j == LG_PROBE_KNOWLEDGE ? "right in" : "picks it in");
     put_percent(out, other ? 1 - share : share);
+    if (j == LG_PROBE_KNOWLEDGE && !two)
+        lg_text_printf(out, ", by chance in %.3g %%", 100 * accuracy->chance);
     lg_text_puts(out, ")");
 }
 

@@ -187,6 +187,8 @@ static void test_reverse(void **state) {
     lg_probe_results *r = fixture_evaluate(items, scores, 3);
     expect_found(fixture_bias(r, "wrong", "entity", -1, NULL), -(LG_PROBE_KNOWLEDGE + 1),
                  "prefers the wrong answer (-3.00 nats, right in 0 %)");
+    assert_non_null(
+        strstr(fixture_bias(r, "wrong", "discourse", 32, NULL)->verdict, "right in 0 %, by chance in 25 %)"));
     expect_found(fixture_bias(r, "first", "pronoun", 32, NULL), -(LG_PROBE_RECENCY + 1),
                  "prefers the first-mentioned (-3.00 nats, picks it in 100 %)");
     expect_found(fixture_bias(r, "first", "discourse", 32, NULL), -(LG_PROBE_RECENCY + 1),
