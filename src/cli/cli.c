@@ -227,6 +227,12 @@ size_t cli_choice(const struct argp_state *state, const char *option, const char
     return 0;
 }
 
+error_t cli_push(const char ***list, size_t *n, size_t *room, const char *value) {
+    if (!lg_reserve(list, room, *n + 1, sizeof **list)) return ENOMEM;
+    (*list)[(*n)++] = value;
+    return 0;
+}
+
 char **cli_list(const struct argp_state *state, const char *option, const char *text, size_t *count) {
     size_t n = 1, length = strlen(text);
     for (const char *p = text; *p; p++) n += *p == ',';

@@ -65,6 +65,9 @@ uint64_t cli_number(const struct argp_state *state, const char *option, const ch
 /* The index of TEXT in NAMES (NULL-terminated), or a usage error that lists them. */
 size_t cli_choice(const struct argp_state *state, const char *option, const char *text,
                   const char *const *names);
+/* Appends VALUE to *LIST [*n], which has *ROOM; for the arguments of options that may be given again. 0 or
+   ENOMEM, as parsers return. */
+error_t cli_push(const char ***list, size_t *n, size_t *room, const char *value);
 /* Splits TEXT at commas into a NULL-terminated array, one block: free() it. Empty parts are a usage error. */
 char **cli_list(const struct argp_state *state, const char *option, const char *text, size_t *count);
 

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "cli/cli.h"
 #include "lossgap/align.h"
 
@@ -26,13 +25,9 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         o->out = argument;
         return 0;
     case KEY_DATA:
-        if (!lg_reserve(&o->data, &o->data_room, o->n_data + 1, sizeof *o->data)) return ENOMEM;
-        o->data[o->n_data++] = argument;
-        return 0;
+        return cli_push(&o->data, &o->n_data, &o->data_room, argument);
     case ARGP_KEY_ARG:
-        if (!lg_reserve(&o->scores, &o->scores_room, o->n_scores + 1, sizeof *o->scores)) return ENOMEM;
-        o->scores[o->n_scores++] = argument;
-        return 0;
+        return cli_push(&o->scores, &o->n_scores, &o->scores_room, argument);
     case ARGP_KEY_END:
         if (o->n_scores < 2) argp_error(state, "name the scores of two models at least");
         if (!o->n_data)

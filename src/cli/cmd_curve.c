@@ -33,12 +33,6 @@ enum {
 
 /* ---- options ---- */
 
-static error_t push(const char ***list, size_t *n, size_t *room, const char *value) {
-    if (!lg_reserve(list, room, *n + 1, sizeof **list)) return ENOMEM;
-    (*list)[(*n)++] = value;
-    return 0;
-}
-
 static bool ends_in_json(const char *path) {
     size_t n = strlen(path);
     return n > 5 && strcasecmp(path + n - 5, ".json") == 0;
@@ -58,13 +52,13 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_RUN:
         if (!strchr(argument, '=')) argp_error(state, "--run takes NAME=GLOB, not '%s'", argument);
-        return push(&o->runs, &o->n_runs, &o->runs_room, argument);
+        return cli_push(&o->runs, &o->n_runs, &o->runs_room, argument);
     case KEY_CORPUS:
-        return push(&o->corpora, &o->n_corpora, &o->corpora_room, argument);
+        return cli_push(&o->corpora, &o->n_corpora, &o->corpora_room, argument);
     case KEY_TOKENS: {
         const char *equals = strrchr(argument, '=');
         cli_number(state, "--tokens-per-step", equals ? equals + 1 : argument, 1, INT64_MAX);
-        return push(&o->tokens_per_step, &o->n_tokens_per_step, &o->tokens_room, argument);
+        return cli_push(&o->tokens_per_step, &o->n_tokens_per_step, &o->tokens_room, argument);
     }
     case KEY_TOKENIZER:
         o->tokenizer = argument;
@@ -113,7 +107,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
             o->runs_file = argument;
             return 0;
         }
-        return push(&o->corpora, &o->n_corpora, &o->corpora_room, argument);
+        return cli_push(&o->corpora, &o->n_corpora, &o->corpora_room, argument);
     case ARGP_KEY_END:
         if (!o->runs_file && !o->n_runs)
             argp_error(state, "which runs? Give RUNS.json, or --run NAME=GLOB for each");

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "cli/cli.h"
 #include "lossgap/tag.h"
 
@@ -18,9 +17,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         o->out = argument;
         return 0;
     case ARGP_KEY_ARG:
-        if (!lg_reserve(&o->data, &o->data_room, o->n_data + 1, sizeof *o->data)) return ENOMEM;
-        o->data[o->n_data++] = argument;
-        return 0;
+        return cli_push(&o->data, &o->n_data, &o->data_room, argument);
     case ARGP_KEY_END:
         if (!o->n_data) argp_error(state, "which dataset? `lossgap tokenize` makes one");
         if (!o->out) argp_error(state, "where to? Give -o FILE");

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "lossgap/report.h"
@@ -60,10 +59,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         o->multi = lg_multi_names[cli_choice(state, "--multi", argument, lg_multi_names)];
         return 0;
     case KEY_DEFINE:
-        if (!lg_reserve(&o->definitions, &o->definitions_room, o->n_definitions + 1, sizeof *o->definitions))
-            return ENOMEM;
-        o->definitions[o->n_definitions++] = argument;
-        return 0;
+        return cli_push(&o->definitions, &o->n_definitions, &o->definitions_room, argument);
     case KEY_WHERE:
         o->where = argument;
         return 0;
@@ -84,9 +80,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         o->sort = (lg_gap_sort)cli_choice(state, "--sort", argument, sorts);
         return 0;
     case ARGP_KEY_ARG:
-        if (!lg_reserve(&o->scores, &o->scores_room, o->n_scores + 1, sizeof *o->scores)) return ENOMEM;
-        o->scores[o->n_scores++] = argument;
-        return 0;
+        return cli_push(&o->scores, &o->n_scores, &o->scores_room, argument);
     case ARGP_KEY_END:
         if (o->n_scores < 2)
             argp_error(state, "a gap needs the scores of two models; `lossgap score` makes them");

@@ -113,10 +113,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         o->multi = lg_multi_names[cli_choice(state, "--multi", argument, lg_multi_names)];
         return 0;
     case KEY_DEFINE:
-        if (!lg_reserve(&o->definitions, &o->definitions_room, o->n_definitions + 1, sizeof *o->definitions))
-            return ENOMEM;
-        o->definitions[o->n_definitions++] = argument;
-        return 0;
+        return cli_push(&o->definitions, &o->n_definitions, &o->definitions_room, argument);
     case KEY_WHERE:
         o->where = argument;
         return 0;

@@ -1,11 +1,9 @@
 /* lossgap regress: a regression over columns of tokens. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "cli/cli.h"
 #include "lossgap/report.h"
 
@@ -74,15 +72,9 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         r->weights = argument;
         return 0;
     case KEY_REFERENCE:
-        if (!lg_reserve(&o->references, &o->references_room, r->n_references + 1, sizeof *o->references))
-            return ENOMEM;
-        o->references[r->n_references++] = argument;
-        return 0;
+        return cli_push(&o->references, &r->n_references, &o->references_room, argument);
     case KEY_DEFINE:
-        if (!lg_reserve(&o->definitions, &o->definitions_room, o->n_definitions + 1, sizeof *o->definitions))
-            return ENOMEM;
-        o->definitions[o->n_definitions++] = argument;
-        return 0;
+        return cli_push(&o->definitions, &o->n_definitions, &o->definitions_room, argument);
     case KEY_WHERE:
         r->where = argument;
         return 0;
@@ -90,9 +82,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         r->tolerance = parse_tolerance(state, argument);
         return 0;
     case ARGP_KEY_ARG:
-        if (!lg_reserve(&o->tables, &o->tables_room, o->n_tables + 1, sizeof *o->tables)) return ENOMEM;
-        o->tables[o->n_tables++] = argument;
-        return 0;
+        return cli_push(&o->tables, &o->n_tables, &o->tables_room, argument);
     case ARGP_KEY_END:
         if (!o->n_tables)
             argp_error(state, "which tables? Name files with columns, or two scores with --data");
