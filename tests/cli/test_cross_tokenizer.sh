@@ -87,6 +87,19 @@ check cmp mine.csv out/gap.csv
 check cmp mine.txt out/gap.txt
 "$LOSSGAP" align sb.st sa.st --data a.st --data b.st -o turned --json >said 2>err || fail turned
 check grep -q '"one_token_in_all"' said
+# profiles and filters of spans: the gap and the losses that `gap` gives, and the unit is said
+number() { sed -n "s/.*\"$2\":\([-0-9.e]*\).*/\1/p" "$1" | head -n 1; }
+"$LOSSGAP" profile spans/scores-A.safetensors spans/scores-B.safetensors --data spans/data.safetensors --tags spans/tags.safetensors \
+    --by char_class -o profile.json >profile.txt || fail "profile of spans"
+check grep -q 'nats per span' profile.txt
+tr '{' '\n' <profile.json >profile.rows
+tr '{' '\n' <mine.json >mine.rows
+grep '"char_class":"\*"' profile.rows >all.profile && grep '"domain":"\*"' mine.rows | grep '"char_class":"\*"' >all.gap || fail "rows of all spans"
+check test -n "$(number all.gap gap)" -a -n "$(number all.gap se)"
+check test "$(number all.profile gap)" = "$(number all.gap gap)"
+check test "$(number all.profile se)" = "$(number all.gap se)"
+"$LOSSGAP" filter spans/data.safetensors spans/tags.safetensors --only all,novel -o masks.safetensors >filter.txt || fail "filters of spans"
+check grep -q 'spans' filter.txt
 check test "$("$LOSSGAP" inspect spans/data.safetensors | grep '^identity')" = "$("$LOSSGAP" inspect turned/data.safetensors | grep '^identity')"
 
 # bits per byte of all are those of A's tokens alone
