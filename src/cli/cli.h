@@ -68,6 +68,20 @@ size_t cli_choice(const struct argp_state *state, const char *option, const char
 /* Appends VALUE to *LIST [*n], which has *ROOM; for the arguments of options that may be given again. 0 or
    ENOMEM, as parsers return. */
 error_t cli_push(const char ***list, size_t *n, size_t *room, const char *value);
+/* What filters are made of, as `filter` and `curve` ask for it. */
+typedef struct cli_filter_options {
+    const char *file, *pair[2], *hard;
+    char **only, **state_tags; /* free() both */
+} cli_filter_options;
+enum {
+    CLI_FILTER_FILTERS = 0x300,
+    CLI_FILTER_ONLY,
+    CLI_FILTER_SCORES,
+    CLI_FILTER_HARD,
+    CLI_FILTER_STATE_TAGS
+};
+/* Takes those keys: a parser's default. */
+error_t cli_parse_filter(int key, char *argument, struct argp_state *state, cli_filter_options *o);
 /* Splits TEXT at commas into a NULL-terminated array, one block: free() it. Empty parts are a usage error. */
 char **cli_list(const struct argp_state *state, const char *option, const char *text, size_t *count);
 

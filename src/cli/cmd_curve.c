@@ -19,11 +19,6 @@ enum {
     KEY_TOKENS,
     KEY_TOKENIZER,
     KEY_BASELINE,
-    KEY_FILTERS,
-    KEY_ONLY,
-    KEY_SCORES,
-    KEY_HARD,
-    KEY_STATE_TAGS,
     KEY_WATCH,
     KEY_LIST,
     KEY_AXIS,
@@ -41,7 +36,6 @@ static bool ends_in_json(const char *path) {
 static error_t parse(int key, char *argument, struct argp_state *state) {
     static const char *const axes[] = {"auto", "step", "tokens", NULL};
     curve_options *o = state->input;
-    size_t n;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->dataset;
@@ -65,26 +59,6 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_BASELINE:
         o->baseline = argument;
-        return 0;
-    case KEY_FILTERS:
-        o->filters = argument;
-        return 0;
-    case KEY_ONLY:
-        free(o->only);
-        o->only = cli_list(state, "--only", argument, &n);
-        return 0;
-    case KEY_STATE_TAGS:
-        free(o->state_tags);
-        o->state_tags = cli_list(state, "--state-tags", argument, &n);
-        return 0;
-    case KEY_HARD:
-        o->hard = argument;
-        return 0;
-    case KEY_SCORES: /* takes the argument behind it, too */
-        o->pair[0] = argument;
-        if (state->next >= state->argc || state->argv[state->next][0] == '-')
-            argp_error(state, "--scores takes two runs (or files of scores), A and B");
-        o->pair[1] = state->argv[state->next++];
         return 0;
     case KEY_WATCH:
         o->watch = true;
@@ -116,7 +90,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         if (!o->out) argp_error(state, "where to? Give -o DIR");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_filter(key, argument, state, &o->filter);
     }
 }
 
@@ -143,16 +117,17 @@ static const struct argp_option options[] = {
      "anew; Ctrl-C ends it",
      1},
     {"list", KEY_LIST, NULL, 0, "Say which checkpoints there are, and score nothing", 1},
-    {"filters", KEY_FILTERS, "FILE", 0,
+    {"filters", CLI_FILTER_FILTERS, "FILE", 0,
      "Take the filters of FILE, too: NAME = EXPRESSION, a line each (docs/guide/filters.md)", 10},
-    {"only", KEY_ONLY, "NAME,...", 0, "Just these filters, in this order", 10},
-    {"scores", KEY_SCORES, "A", 0,
+    {"only", CLI_FILTER_ONLY, "NAME,...", 0, "Just these filters, in this order", 10},
+    {"scores", CLI_FILTER_SCORES, "A", 0,
      "--scores A B: the pair by which `state` chooses its tags: runs (their last checkpoints), RUN@STEP, or "
      "files "
      "of scores (default: the baseline and the next run, at the last step that both have)",
      10},
-    {"state-tags", KEY_STATE_TAGS, "TAG,...", 0, "Take these tags for `state` instead, in all documents", 10},
-    {"hard", KEY_HARD, "MODEL", 0,
+    {"state-tags", CLI_FILTER_STATE_TAGS, "TAG,...", 0,
+     "Take these tags for `state` instead, in all documents", 10},
+    {"hard", CLI_FILTER_HARD, "MODEL", 0,
      "By which `hard_copy5` knows what was hard: a run, RUN@STEP, or a file of scores (default: A)", 10},
     {"axis", KEY_AXIS, "AXIS", 0,
      "Of the picture: step, tokens (seen), or auto (default: tokens where they are known of all)", 15},
@@ -238,11 +213,11 @@ static lg_status check_names(curve_work *w) {
     const char *baseline = baseline_of(w);
     if (!is_run(w, baseline, strlen(baseline)))
         return lg_fail(&w->c->error, LG_USAGE, "--baseline %s: there is no such run", baseline);
-    lg_status status = check_reference(w, "--scores", w->o->pair[0]);
-    if (!status) status = check_reference(w, "--scores", w->o->pair[1]);
-    if (!status) status = check_reference(w, "--hard", w->o->hard);
-    if (!status && w->o->filters && !lg_exists(w->o->filters))
-        status = lg_fail(&w->c->error, LG_BAD_INPUT, "there is no file %s", w->o->filters);
+    lg_status status = check_reference(w, "--scores", w->o->filter.pair[0]);
+    if (!status) status = check_reference(w, "--scores", w->o->filter.pair[1]);
+    if (!status) status = check_reference(w, "--hard", w->o->filter.hard);
+    if (!status && w->o->filter.file && !lg_exists(w->o->filter.file))
+        status = lg_fail(&w->c->error, LG_BAD_INPUT, "there is no file %s", w->o->filter.file);
     return status;
 }
 
@@ -332,7 +307,7 @@ static void default_pair(const curve_work *w, const char *const *runs, size_t n,
 /* The filters of --only that can be made by now: while a run has no checkpoint yet, `state` and `hard_copy5`
    must wait. free() the array. */
 static const char **wanted_now(const curve_work *w, bool pair, bool hard, lg_error *error) {
-    char **only = w->o->only;
+    char **only = w->o->filter.only;
     size_t n = 0, k = 0;
     while (only[n]) n++;
     const char **names = lg_alloc(n + 1, sizeof *names);
@@ -341,7 +316,7 @@ static const char **wanted_now(const curve_work *w, bool pair, bool hard, lg_err
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {
-        bool waits = (strcmp(only[i], "state") == 0 && !pair && !w->o->state_tags) ||
+        bool waits = (strcmp(only[i], "state") == 0 && !pair && !w->o->filter.state_tags) ||
                      (strcmp(only[i], "hard_copy5") == 0 && !hard);
         if (!waits || !w->o->watch) names[k++] = only[i];
     }
@@ -364,10 +339,10 @@ static char *name_reference(const curve_work *w, const char *text) {
 
 lg_status curve_check_filters(curve_work *w) {
     const curve_options *o = w->o;
-    lg_filter_options wanted = {.file = o->filters,
-                                .only = (const char *const *)o->only,
-                                .state_tags = (const char *const *)o->state_tags};
-    const char *given[3] = {o->pair[0], o->pair[1], o->hard}, *models[3];
+    lg_filter_options wanted = {.file = o->filter.file,
+                                .only = (const char *const *)o->filter.only,
+                                .state_tags = (const char *const *)o->filter.state_tags};
+    const char *given[3] = {o->filter.pair[0], o->filter.pair[1], o->filter.hard}, *models[3];
     char *names[3] = {NULL};
     size_t n_runs, n = 0;
     const char **runs = order_runs(w, &n_runs);
@@ -375,12 +350,12 @@ lg_status curve_check_filters(curve_work *w) {
     for (size_t i = 0; i < 3 && !status; i++)
         if (given[i] && !(names[i] = name_reference(w, given[i]))) status = w->c->error.status;
     /* by default the second of the pair is the first run behind the baseline that has scores: any may be */
-    size_t seconds = o->pair[0] || n_runs < 3 ? 1 : n_runs - 1;
+    size_t seconds = o->filter.pair[0] || n_runs < 3 ? 1 : n_runs - 1;
     for (size_t k = 0; k < seconds && !status; k++) {
         n = 0;
-        if (o->pair[0] || n_runs > 1) {
-            models[n++] = o->pair[0] ? names[0] : runs[0];
-            models[n++] = o->pair[0] ? names[1] : runs[k + 1];
+        if (o->filter.pair[0] || n_runs > 1) {
+            models[n++] = o->filter.pair[0] ? names[0] : runs[0];
+            models[n++] = o->filter.pair[0] ? names[1] : runs[k + 1];
         }
         if (names[2] && (!n || (strcmp(names[2], models[0]) != 0 && strcmp(names[2], models[1]) != 0)))
             models[n++] = names[2];
@@ -399,21 +374,21 @@ static lg_status make_filters(curve_work *w, const char *const *runs, size_t n_r
     const curve_options *o = w->o;
     lg_error *error = &w->c->error;
     lg_status status = LG_OK;
-    if (o->pair[0]) {
-        status = open_reference(w, o->pair[0], &r[0]);
-        if (!status) status = open_reference(w, o->pair[1], &r[1]);
-    } else if (!o->state_tags || !o->hard) {
+    if (o->filter.pair[0]) {
+        status = open_reference(w, o->filter.pair[0], &r[0]);
+        if (!status) status = open_reference(w, o->filter.pair[1], &r[1]);
+    } else if (!o->filter.state_tags || !o->filter.hard) {
         default_pair(w, runs, n_runs, r);
     }
-    if (!status && o->hard) {
-        status = open_reference(w, o->hard, &r[2]);
+    if (!status && o->filter.hard) {
+        status = open_reference(w, o->filter.hard, &r[2]);
     } else if (!status && r[0].there) {
         r[2] = r[0];
         r[2].owned = false;
         if (!r[0].owned) r[2].scores.model_name = r[2].name;
     }
     if (status) return status;
-    bool pair = r[0].there && r[1].there && !o->state_tags;
+    bool pair = r[0].there && r[1].there && !o->filter.state_tags;
     lg_text key = {0};
     for (size_t i = 0; i < 3; i++)
         lg_text_printf(&key, "%s %s\n", r[i].there ? r[i].label : "", r[i].there ? r[i].scores.model : "");
@@ -424,13 +399,13 @@ static lg_status make_filters(curve_work *w, const char *const *runs, size_t n_r
     }
     lg_filters *filters = NULL;
     lg_scores both[2] = {r[0].scores, r[1].scores};
-    const char **only = o->only ? wanted_now(w, pair, r[2].there, error) : NULL;
-    if (o->only && !only) status = LG_FAILED;
-    lg_filter_options wanted = {.file = o->filters,
+    const char **only = o->filter.only ? wanted_now(w, pair, r[2].there, error) : NULL;
+    if (o->filter.only && !only) status = LG_FAILED;
+    lg_filter_options wanted = {.file = o->filter.file,
                                 .only = only,
                                 .pair = pair ? both : NULL,
                                 .hard = r[2].there ? &r[2].scores : NULL,
-                                .state_tags = (const char *const *)o->state_tags,
+                                .state_tags = (const char *const *)o->filter.state_tags,
                                 .threads = w->c->threads,
                                 .command = w->c->command_line};
     if (!status) status = lg_filters_open(&w->data, w->tags, &wanted, &filters, error);
@@ -580,7 +555,7 @@ static lg_status publish(curve_work *w) {
     const char **runs = order_runs(w, &n_runs);
     lg_status status = runs ? make_filters(w, runs, n_runs, r) : lg_fail_memory(&w->c->error);
     if (!status) status = list_skipped(w, &skipped, &n_skipped);
-    bool pair = r[0].there && r[1].there && !w->o->state_tags;
+    bool pair = r[0].there && r[1].there && !w->o->filter.state_tags;
     lg_curve_options wanted = {.runs = runs,
                                .n_runs = n_runs,
                                .pair = {pair ? r[0].label : NULL, pair ? r[1].label : NULL},
@@ -725,7 +700,7 @@ int cmd_curve(int argc, char **argv) {
     free(o.runs);
     free(o.corpora);
     free(o.tokens_per_step);
-    free(o.only);
-    free(o.state_tags);
+    free(o.filter.only);
+    free(o.filter.state_tags);
     return cli_end(&c, status);
 }

@@ -8,38 +8,15 @@
 #include "lossgap/report.h"
 
 struct options {
-    const char *data, *tags, *out, *file, *pair[2], *hard, *losses;
-    char **only, **state_tags;
+    const char *data, *tags, *out;
+    cli_filter_options filter; /* pair, hard: files of scores */
 };
-
-enum { KEY_FILTERS = 0x100, KEY_ONLY, KEY_SCORES, KEY_HARD, KEY_STATE_TAGS };
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     struct options *o = state->input;
-    size_t n;
     switch (key) {
     case 'o':
         o->out = argument;
-        return 0;
-    case KEY_FILTERS:
-        o->file = argument;
-        return 0;
-    case KEY_ONLY:
-        free(o->only);
-        o->only = cli_list(state, "--only", argument, &n);
-        return 0;
-    case KEY_STATE_TAGS:
-        free(o->state_tags);
-        o->state_tags = cli_list(state, "--state-tags", argument, &n);
-        return 0;
-    case KEY_HARD:
-        o->hard = argument;
-        return 0;
-    case KEY_SCORES: /* takes the argument behind it, too */
-        o->pair[0] = argument;
-        if (state->next >= state->argc || state->argv[state->next][0] == '-')
-            argp_error(state, "--scores takes the scores of two models, A and B");
-        o->pair[1] = state->argv[state->next++];
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1) argp_error(state, "one DATASET and one TAGS, not also '%s'", argument);
@@ -49,21 +26,23 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         if (!o->tags) argp_error(state, "DATASET and TAGS are needed");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_filter(key, argument, state, &o->filter);
     }
 }
 
 static const struct argp_option options[] = {
     {"output", 'o', "MASKS", 0, "Write the masks there (without: only say what they would hold)", 1},
-    {"filters", KEY_FILTERS, "FILE", 0,
+    {"filters", CLI_FILTER_FILTERS, "FILE", 0,
      "Take the filters of FILE, too: NAME = EXPRESSION, a line each (docs/guide/filters.md)", 1},
-    {"only", KEY_ONLY, "NAME,...", 0, "Make just these filters, in this order", 1},
-    {"scores", KEY_SCORES, "A", 0,
+    {"only", CLI_FILTER_ONLY, "NAME,...", 0, "Make just these filters, in this order", 1},
+    {"scores", CLI_FILTER_SCORES, "A", 0,
      "--scores A B: the scores of the pair by which `state` chooses its tags: those on which B is ahead of A "
      "the most",
      1},
-    {"state-tags", KEY_STATE_TAGS, "TAG,...", 0, "Take these tags for `state` instead, in all documents", 1},
-    {"hard", KEY_HARD, "SCORES", 0, "The scores by which `hard_copy5` knows what was hard: above 2 nats", 1},
+    {"state-tags", CLI_FILTER_STATE_TAGS, "TAG,...", 0,
+     "Take these tags for `state` instead, in all documents", 1},
+    {"hard", CLI_FILTER_HARD, "SCORES", 0,
+     "The scores by which `hard_copy5` knows what was hard: above 2 nats", 1},
     {0},
 };
 
@@ -90,14 +69,14 @@ static lg_status run(cli *c, const struct options *o) {
     char *text = NULL;
     size_t length;
     lg_status status = lg_dataset_open(o->data, &data, &c->error);
-    for (size_t i = 0; i < 2 && o->pair[0] && !status; i++)
-        status = lg_scores_open(o->pair[i], &data, &pair[i], &c->error);
-    if (!status && o->hard) status = lg_scores_open(o->hard, &data, &hard, &c->error);
-    lg_filter_options made = {.file = o->file,
-                              .only = (const char *const *)o->only,
-                              .pair = o->pair[0] ? pair : NULL,
-                              .hard = o->hard ? &hard : NULL,
-                              .state_tags = (const char *const *)o->state_tags,
+    for (size_t i = 0; i < 2 && o->filter.pair[0] && !status; i++)
+        status = lg_scores_open(o->filter.pair[i], &data, &pair[i], &c->error);
+    if (!status && o->filter.hard) status = lg_scores_open(o->filter.hard, &data, &hard, &c->error);
+    lg_filter_options made = {.file = o->filter.file,
+                              .only = (const char *const *)o->filter.only,
+                              .pair = o->filter.pair[0] ? pair : NULL,
+                              .hard = o->filter.hard ? &hard : NULL,
+                              .state_tags = (const char *const *)o->filter.state_tags,
                               .threads = c->threads,
                               .command = c->command_line};
     if (!status) status = lg_filters_open(&data, o->tags, &made, &filters, &c->error);
@@ -120,7 +99,7 @@ int cmd_filter(int argc, char **argv) {
     cli c;
     cli_start(&c, argc, argv, &argp, CLI_THREADS | CLI_JSON, &o);
     lg_status status = run(&c, &o);
-    free(o.only);
-    free(o.state_tags);
+    free(o.filter.only);
+    free(o.filter.state_tags);
     return cli_end(&c, status);
 }

@@ -14,8 +14,8 @@ typedef struct curve_options {
     const char *runs_file;
     const char **runs, **corpora, **tokens_per_step; /* NAME=GLOB; paths; [NAME=]N */
     size_t n_runs, n_corpora, n_tokens_per_step, runs_room, corpora_room, tokens_room;
-    const char *out, *tokenizer, *baseline, *filters, *pair[2], *hard;
-    char **only, **state_tags;
+    const char *out, *tokenizer, *baseline;
+    cli_filter_options filter; /* pair, hard: runs, RUN@STEP, or files of scores */
     lg_dataset_options dataset;
     lg_score_options score;
     lg_curve_picture_style picture;

@@ -143,3 +143,31 @@ static error_t parse_score(int key, char *argument, struct argp_state *state) {
 }
 
 const struct argp cli_score_argp = {score_options, parse_score, NULL, NULL, NULL, NULL, NULL};
+
+error_t cli_parse_filter(int key, char *argument, struct argp_state *state, cli_filter_options *o) {
+    size_t n;
+    switch (key) {
+    case CLI_FILTER_FILTERS:
+        o->file = argument;
+        return 0;
+    case CLI_FILTER_ONLY:
+        free(o->only);
+        o->only = cli_list(state, "--only", argument, &n);
+        return 0;
+    case CLI_FILTER_STATE_TAGS:
+        free(o->state_tags);
+        o->state_tags = cli_list(state, "--state-tags", argument, &n);
+        return 0;
+    case CLI_FILTER_HARD:
+        o->hard = argument;
+        return 0;
+    case CLI_FILTER_SCORES: /* takes the argument behind it, too */
+        o->pair[0] = argument;
+        if (state->next >= state->argc || state->argv[state->next][0] == '-')
+            argp_error(state, "--scores takes the scores of two models, A and B");
+        o->pair[1] = state->argv[state->next++];
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
