@@ -291,8 +291,18 @@ static void find_parts(lg_probe_bias *bias) {
         bias->found[--bias->n_found] = 0;
 }
 
-/* SIDE: of chance, as against_chance says. Who does not choose better than chance is not said to know. */
-static void put_word(lg_text *out, const lg_probe_bias *bias, int found, bool two, int side) {
+/* -1, 1: the share's interval is below, above chance. */
+static int against_chance(const lg_probe_share *share) {
+    bool spread = share->clustered.se > 0;
+    double low = spread ? share->clustered.low : share->wilson_low,
+           high = spread ? share->clustered.high : share->wilson_high;
+    return high < share->chance ? -1 : low > share->chance ? 1 : 0;
+}
+
+/* Who does not choose better than chance, by a tenth of what is missing there, is not said to
+   know. */
+static void put_word(lg_text *out, const lg_probe_bias *bias, int found, bool two,
+                     const lg_probe_share *accuracy) {
     static const char *const words[PARTS][2] = {
         {"knows", "prefers the wrong answer"},
         {"prefers the last-mentioned", "avoids the last-mentioned"},
@@ -304,8 +314,11 @@ static void put_word(lg_text *out, const lg_probe_bias *bias, int found, bool tw
     const char *option = found > 0 ? bias->option : bias->other_option;
     while (option && *option == ' ') option++;
     if (j == LG_PROBE_IDENTITY) lg_text_printf(out, "prefers \"%s\"", option ? option : "?");
-    else if (found == LG_PROBE_KNOWLEDGE + 1 && side <= 0)
+    else if (found == LG_PROBE_KNOWLEDGE + 1 && against_chance(accuracy) <= 0)
         lg_text_puts(out, "leans to the answer, but chooses no better than chance");
+    else if (found == LG_PROBE_KNOWLEDGE + 1 &&
+             accuracy->clustered.mean - accuracy->chance < (1 - accuracy->chance) / 10)
+        lg_text_puts(out, "leans to the answer, but chooses hardly better than chance");
     else if (two && found == -(LG_PROBE_RECENCY + 1)) lg_text_puts(out, "prefers the first-mentioned");
     else if (two && found == -(LG_PROBE_POSITION + 1)) lg_text_puts(out, "prefers the second option");
     else lg_text_puts(out, words[j][found < 0]);
@@ -316,7 +329,7 @@ static void put_percent(lg_text *out, double share) {
 }
 
 /* " (+4.02 nats, picks it in 98 %)"; of knowledge " (+4.02 nats, right in 98 %)", with more than two choices
-   beside chance: "right in 14 %, by chance in 12.5 %". */
+   beside chance: "right in 13.8 %, by chance in 12.5 %". */
 static void put_numbers(lg_text *out, const lg_probe_bias *bias, const lg_probe_share *accuracy, int found,
                         bool two) {
     int j = abs(found) - 1;
@@ -324,18 +337,10 @@ static void put_numbers(lg_text *out, const lg_probe_bias *bias, const lg_probe_
     bool other = found < 0 && j != LG_PROBE_KNOWLEDGE && two; /* named is the other of the two */
     lg_text_printf(out, " (%+.2f nats, %s ", bias->part[j].mean,
                    j == LG_PROBE_KNOWLEDGE ? "right in" : "picks it in");
-    put_percent(out, other ? 1 - share : share);
     if (j == LG_PROBE_KNOWLEDGE && !two)
-        lg_text_printf(out, ", by chance in %.3g %%", 100 * accuracy->chance);
+        lg_text_printf(out, "%.3g %%, by chance in %.3g %%", 100 * share, 100 * accuracy->chance);
+    else put_percent(out, other ? 1 - share : share);
     lg_text_puts(out, ")");
-}
-
-/* -1, 1: the share's interval is below, above chance. */
-static int against_chance(const lg_probe_share *share) {
-    bool spread = share->clustered.se > 0;
-    double low = spread ? share->clustered.low : share->wilson_low,
-           high = spread ? share->clustered.high : share->wilson_high;
-    return high < share->chance ? -1 : low > share->chance ? 1 : 0;
 }
 
 /* Items of one condition: what coincides in them. */
@@ -358,7 +363,30 @@ static void put_condition(lg_text *out, const lg_probe_bias *bias, const lg_prob
     }
 }
 
-static void put_verdict(lg_text *out, const lg_probe_bias *bias, const lg_probe_share *accuracy, bool two) {
+/* What the options themselves say, where they are no part: as shown. */
+typedef struct habits {
+    const char *constant;  /* the answer of all items; NULL: they differ */
+    const char *favourite; /* what is picked above all; NULL: nothing is */
+    lg_probe_share picked; /* the favourite */
+} habits;
+
+/* An option in quotation marks, without the space that most begin with. */
+static void put_option(lg_text *out, const char *option) {
+    while (*option == ' ') option++;
+    lg_text_printf(out, "\"%s\"", option);
+}
+
+static void put_favourite(lg_text *out, const habits *h) {
+    if (!h->favourite) return;
+    lg_text_puts(out, "; its favourite is ");
+    put_option(out, h->favourite);
+    lg_text_puts(out, " (picks it in ");
+    put_percent(out, h->picked.clustered.mean);
+    lg_text_puts(out, ")");
+}
+
+static void put_verdict(lg_text *out, const lg_probe_bias *bias, const lg_probe_share *accuracy, bool two,
+                        const habits *h) {
     bool knows = false, biases = bias->has & ~(1u << LG_PROBE_KNOWLEDGE);
     int side = against_chance(accuracy);
     if (!accuracy->items) {
@@ -374,14 +402,22 @@ static void put_verdict(lg_text *out, const lg_probe_bias *bias, const lg_probe_
         put_condition(out, bias, accuracy);
         return;
     }
+    if (h->constant) {
+        lg_text_puts(out, "one condition, where knowledge cannot be told from a liking for ");
+        put_option(out, h->constant);
+        lg_text_puts(out, ": right in ");
+        put_percent(out, accuracy->clustered.mean);
+        return;
+    }
     for (size_t i = 0; i < bias->n_found; i++) {
         if (i) lg_text_puts(out, "; also ");
-        put_word(out, bias, bias->found[i], two, side);
+        put_word(out, bias, bias->found[i], two, accuracy);
         put_numbers(out, bias, accuracy, bias->found[i], two);
         knows |= abs(bias->found[i]) == LG_PROBE_KNOWLEDGE + 1;
     }
     if (!bias->n_found && !side) {
-        lg_text_puts(out, biases ? "at chance, no bias found" : "at chance");
+        lg_text_puts(out, biases && !h->favourite ? "at chance, no bias found" : "at chance");
+        put_favourite(out, h);
         return;
     }
     if (!knows) lg_text_puts(out, bias->n_found ? "; no knowledge found" : "no part is clear in nats");
@@ -393,6 +429,7 @@ static void put_verdict(lg_text *out, const lg_probe_bias *bias, const lg_probe_
         lg_text_puts(out, "; above chance: right in ");
         put_percent(out, accuracy->clustered.mean);
     }
+    put_favourite(out, h);
 }
 
 static void put_note(lg_text *out, const lg_probe_bias *bias) {
@@ -428,14 +465,14 @@ const char *lg_probe_shown(probe_work *w, const char *text, size_t length) {
 /* ---- the whole ---- */
 
 static lg_status add(probe_work *w, const probe_slice *slice, const lg_probe_bias *bias,
-                     const lg_probe_share *accuracy) {
+                     const lg_probe_share *accuracy, const habits *h) {
     lg_probe_results *r = w->results;
     lg_text verdict = {0}, note = {0};
     lg_probe_bias *row = NULL;
     const char *words = NULL, *remark = NULL;
     bool two = true;
     for (size_t k = 0; k < slice->n; k++) two &= lg_probe_item_at(w->items, slice->items[k])->n_choices == 2;
-    put_verdict(&verdict, bias, accuracy, two);
+    put_verdict(&verdict, bias, accuracy, two, h);
     put_note(&note, bias);
     if (!verdict.failed) words = lg_arena_copy(&r->arena, verdict.data, verdict.length);
     if (note.length && !note.failed) remark = lg_arena_copy(&r->arena, note.data + 2, note.length - 2);
@@ -449,6 +486,26 @@ static lg_status add(probe_work *w, const probe_slice *slice, const lg_probe_bia
     lg_text_free(&verdict);
     lg_text_free(&note);
     return row ? LG_OK : lg_fail_memory(w->error);
+}
+
+/* The answer of all items of SLICE, if there are several and it is the same text. */
+static const lg_probe_choice *constant_answer(const probe_work *w, const probe_slice *slice) {
+    const lg_probe_item *first = lg_probe_item_at(w->items, slice->items[0]);
+    for (size_t k = 1; k < slice->n; k++) {
+        const lg_probe_item *item = lg_probe_item_at(w->items, slice->items[k]);
+        if (!probe_same(&item->choices[item->answer], &first->choices[first->answer])) return NULL;
+    }
+    return slice->n > 1 ? &first->choices[first->answer] : NULL;
+}
+
+static lg_status find_habits(probe_work *w, const probe_slice *slice, size_t m, habits *h) {
+    const lg_probe_choice *constant = constant_answer(w, slice), *favourite;
+    if (constant && !(h->constant = lg_probe_shown(w, constant->text, constant->length)))
+        return lg_fail_memory(w->error);
+    if (lg_probe_favourite(w, slice, m, &favourite, &h->picked) &&
+        !(h->favourite = lg_probe_shown(w, favourite->text, favourite->length)))
+        return lg_fail_memory(w->error);
+    return LG_OK;
 }
 
 lg_status lg_probe_add_bias(probe_work *w, const probe_slice *slice, size_t m) {
@@ -485,7 +542,10 @@ lg_status lg_probe_add_bias(probe_work *w, const probe_slice *slice, size_t m) {
         else
             for (size_t k = 0; k < n; k++) w->y[k] = 1;
         fit_parts(&f, &bias);
-        if (bias.groups >= FEWEST_GROUPS) find_parts(&bias);
     }
-    return add(w, slice, &bias, &accuracy);
+    habits h = {0};
+    lg_status status = options ? LG_OK : find_habits(w, slice, m, &h);
+    if (status) return status;
+    if (bias.groups >= FEWEST_GROUPS && !h.constant) find_parts(&bias);
+    return add(w, slice, &bias, &accuracy, &h);
 }

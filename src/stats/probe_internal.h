@@ -81,6 +81,10 @@ size_t lg_probe_select_scored(const probe_work *w, const probe_slice *slice, siz
 lg_status lg_probe_add_bias(probe_work *w, const probe_slice *slice, size_t m);
 lg_status lg_probe_add_picks(probe_work *w, const probe_slice *slice, size_t m);
 lg_status lg_probe_add_baselines(probe_work *w, const probe_slice *slice, size_t m);
+/* The option that model M clearly picks more often than any other, and at least twice as often as it is the
+   answer, of those that every item of SLICE offers. false: none. Overwrites w->who. */
+bool lg_probe_favourite(const probe_work *w, const probe_slice *slice, size_t m,
+                        const lg_probe_choice **option, lg_probe_share *share);
 
 /* log p [n_choices] of item I under a model. */
 static inline const double *probe_logp(const probe_work *w, const lg_probe_scores *scores, size_t i) {

@@ -22,10 +22,11 @@ static bool is_of(const choices *kind, const lg_probe_choice *choice) {
     return (kind->by == BOUND ? choice->bound : choice->listed) == kind->rank;
 }
 
-static lg_status add_pick(probe_work *w, const probe_slice *slice, size_t m, size_t scored,
-                          const choices *kind) {
+/* How often choices of KIND are picked in the items that offer one, of the SCORED ones in w->who; how many
+   these are. The level's name is still to be set. */
+static size_t measure_pick(const probe_work *w, const probe_slice *slice, size_t m, size_t scored,
+                           const choices *kind, lg_probe_pick *pick) {
     static const char *const by[] = {"bound", "listed", "option"};
-    lg_probe_results *r = w->results;
     const lg_probe_scores *scores = w->models[m].scores;
     size_t used = 0, right = 0;
     for (size_t k = 0; k < scored; k++) {
@@ -44,20 +45,49 @@ static lg_status add_pick(probe_work *w, const probe_slice *slice, size_t m, siz
         w->chance[used] = (double)n / (double)item->n_choices;
         w->y[used++] = picked;
     }
-    if (!used) return LG_OK;
-    lg_probe_pick pick = {.at = slice->at, .by = by[kind->by]};
-    pick.at.model = r->models[m];
+    if (!used) return 0;
+    *pick = (lg_probe_pick){.at = slice->at, .by = by[kind->by]};
+    pick->at.model = w->results->models[m];
+    pick->share = lg_probe_share_of(w, w->used, w->y, w->chance, used);
+    pick->answer = (double)right / (double)used;
+    return used;
+}
+
+static lg_status add_pick(probe_work *w, const probe_slice *slice, size_t m, size_t scored,
+                          const choices *kind) {
+    lg_probe_results *r = w->results;
+    lg_probe_pick pick;
+    if (!measure_pick(w, slice, m, scored, kind, &pick)) return LG_OK;
     pick.level = kind->by == OPTION ? lg_probe_shown(w, kind->option->text, kind->option->length)
                                     : lg_probe_printf(w, "%d", kind->rank);
-    pick.share = lg_probe_share_of(w, w->used, w->y, w->chance, used);
-    pick.answer = (double)right / (double)used;
     if (!pick.level || !lg_reserve(&r->picks, &r->picks_room, r->n_picks + 1, sizeof *r->picks))
         return lg_fail_memory(w->error);
     r->picks[r->n_picks++] = pick;
     return LG_OK;
 }
 
-/* The different options of a slice, if they are few and come again; else 0. */
+/* The options that every item of a slice offers, if they are few; else 0. */
+static size_t list_constant(const probe_work *w, const probe_slice *slice,
+                            const lg_probe_choice *options[MOST_OPTIONS]) {
+    const lg_probe_item *first = lg_probe_item_at(w->items, slice->items[0]);
+    size_t n = 0;
+    for (size_t o = 0; o < first->n_choices; o++) {
+        bool always = slice->n > 1;
+        for (size_t k = 1; k < slice->n && always; k++) {
+            const lg_probe_item *item = lg_probe_item_at(w->items, slice->items[k]);
+            size_t c = 0;
+            while (c < item->n_choices && !probe_same(&first->choices[o], &item->choices[c])) c++;
+            always = c < item->n_choices;
+        }
+        if (!always) continue;
+        if (n == MOST_OPTIONS) return 0;
+        options[n++] = &first->choices[o];
+    }
+    return n;
+}
+
+/* The different options of a slice, if they are few and come again; else those of them that all items offer.
+ */
 static size_t list_options(const probe_work *w, const probe_slice *slice,
                            const lg_probe_choice *options[MOST_OPTIONS]) {
     size_t n = 0, seen = 0;
@@ -68,7 +98,7 @@ static size_t list_options(const probe_work *w, const probe_slice *slice,
             seen++;
             while (known < n && !probe_same(options[known], &item->choices[c])) known++;
             if (known < n) continue;
-            if (n == MOST_OPTIONS) return 0;
+            if (n == MOST_OPTIONS) return list_constant(w, slice, options);
             options[n++] = &item->choices[c];
         }
     }
@@ -96,6 +126,25 @@ lg_status lg_probe_add_picks(probe_work *w, const probe_slice *slice, size_t m) 
     for (size_t i = 0; i < n && !status; i++)
         status = add_pick(w, slice, m, scored, &(choices){.by = OPTION, .option = options[i]});
     return status;
+}
+
+bool lg_probe_favourite(const probe_work *w, const probe_slice *slice, size_t m,
+                        const lg_probe_choice **option, lg_probe_share *share) {
+    const lg_probe_choice *options[MOST_OPTIONS];
+    size_t n = list_constant(w, slice, options), scored = lg_probe_select_scored(w, slice, m);
+    *option = NULL;
+    for (size_t i = 0; i < n; i++) {
+        lg_probe_pick pick;
+        if (!measure_pick(w, slice, m, scored, &(choices){.by = OPTION, .option = options[i]}, &pick))
+            continue;
+        const lg_probe_mean *picked = &pick.share.clustered;
+        bool clear = picked->se > 0 ? picked->p * (double)n < 0.05 : pick.share.wilson_low > pick.answer;
+        if (!clear || picked->mean < 2 * pick.answer || (*option && picked->mean <= share->clustered.mean))
+            continue;
+        *option = options[i];
+        *share = pick.share;
+    }
+    return *option;
 }
 
 /* ---- copy baselines ---- */

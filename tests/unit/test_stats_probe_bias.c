@@ -222,6 +222,77 @@ static void test_cells(void **state) {
     lg_probe_items_free(items);
 }
 
+/* Sets of eight closers, of which the last four have other names in each set; each is right once. */
+static lg_probe_items *closers(size_t sets) {
+    lg_probe_items *items = fixture_items();
+    for (size_t set = 0; set < sets; set++) {
+        char text[8][24], cell[24], group[24];
+        const char *texts[8];
+        for (size_t c = 0; c < 8; c++) {
+            snprintf(text[c], sizeof text[c], c < 4 ? " %c" : " </%c%zu>", ")]}|abcd"[c], set);
+            texts[c] = text[c];
+        }
+        snprintf(group, sizeof group, "c%zu", set);
+        for (size_t answer = 0; answer < 8; answer++) {
+            snprintf(cell, sizeof cell, "kind-%zu", answer);
+            fixture_item(
+                items,
+                (lg_probe_item){
+                    .probe = "closure", .cell = cell, .group = group, .answer = answer, NO_BASELINES},
+                texts, 8, NULL, NULL);
+        }
+    }
+    return items;
+}
+
+/* Of eight closers one is picked almost always: that is said, and not that the model knows, though it is
+   right by a little, but clearly, more often than by chance. */
+static void test_favourite(void **state) {
+    (void)state;
+    lg_probe_items *items = closers(20);
+    lg_probe_scores s[3] = {fixture_scores(items, "one"), fixture_scores(items, "most"),
+                            fixture_model(items, "perfect", KNOWS, 0.1, 1)};
+    for (size_t i = 0; i < lg_probe_n_items(items); i++)
+        for (size_t c = 0; c < 8; c++) {
+            const lg_probe_item *item = lg_probe_item_at(items, i);
+            double logp = -9 + 0.3 * (c == item->answer) + 3. * (c == 1);
+            s[0].logp[8 * i + c] = logp;
+            /* one set of three is right once more */
+            s[1].logp[8 * i + c] = logp + 4. * (c == item->answer && i / 8 % 3 == 0 && c == 6);
+        }
+    lg_probe_results *r = fixture_evaluate(items, s, 3);
+    assert_string_equal(
+        fixture_bias(r, "one", "closure", -1, NULL)->verdict,
+        "leans to the answer, but chooses no better than chance (+0.30 nats, right in 12.5 %, by "
+        "chance in 12.5 %); its favourite is \"]\" (picks it in 100 %)");
+    const lg_probe_bias *most = fixture_bias(r, "most", "closure", -1, NULL);
+    /* right in 27 of 160, 4.4 % more than by chance, of 87.5 % that are missing */
+    assert_non_null(strstr(most->verdict, "leans to the answer, but chooses hardly better than chance (+"));
+    assert_non_null(strstr(most->verdict, "; its favourite is \"]\" (picks it in 96 %)"));
+    const lg_probe_bias *perfect = fixture_bias(r, "perfect", "closure", -1, NULL);
+    assert_true(begins(perfect->verdict, "knows (+"));
+    assert_null(strstr(perfect->verdict, "favourite"));
+    /* One cell has one answer, which may be known or only liked. */
+    assert_string_equal(
+        fixture_bias(r, "one", "closure", -1, "kind-1")->verdict,
+        "one condition, where knowledge cannot be told from a liking for \"]\": right in 100 %");
+    assert_int_equal(fixture_bias(r, "one", "closure", -1, "kind-1")->n_found, 0);
+    /* The picks name what all items offer, though there are more options than can be listed. */
+    size_t found = 0;
+    for (size_t i = 0; i < lg_probe_n_picks(r); i++) {
+        const lg_probe_pick *pick = lg_probe_pick_at(r, i);
+        if (pick->at.cell || !pick->at.all_distances || strcmp(pick->at.model, "one") != 0) continue;
+        assert_string_equal(pick->by, "option");
+        fixture_near(pick->share.clustered.mean, strcmp(pick->level, " ]") == 0, 1e-12, pick->level);
+        fixture_near(pick->answer, 0.125, 1e-12, "answer");
+        found++;
+    }
+    assert_int_equal(found, 4);
+    lg_probe_results_free(r);
+    for (size_t i = 0; i < 3; i++) fixture_free_scores(&s[i]);
+    lg_probe_items_free(items);
+}
+
 /* A little knowledge under a large bias is not called knowing: no choice is made by it. */
 static void test_leaning(void **state) {
     (void)state;
@@ -464,10 +535,10 @@ static void test_identity(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_habits),     cmocka_unit_test(test_mixture),
-        cmocka_unit_test(test_generated),  cmocka_unit_test(test_reverse),
-        cmocka_unit_test(test_cells),      cmocka_unit_test(test_leaning),
-        cmocka_unit_test(test_unbalanced), cmocka_unit_test(test_least_squares),
-        cmocka_unit_test(test_identity)};
+        cmocka_unit_test(test_habits),        cmocka_unit_test(test_mixture),
+        cmocka_unit_test(test_generated),     cmocka_unit_test(test_reverse),
+        cmocka_unit_test(test_cells),         cmocka_unit_test(test_favourite),
+        cmocka_unit_test(test_leaning),       cmocka_unit_test(test_unbalanced),
+        cmocka_unit_test(test_least_squares), cmocka_unit_test(test_identity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
