@@ -25,6 +25,7 @@ typedef struct job {
     const lg_probe_items *items;
     const lg_probe_reading *how;
     lg_probe_rows *rows;
+    bool has[256]; /* tokens for these bytes */
 } job;
 
 static void reader_free(reader *r) {
@@ -47,6 +48,38 @@ static size_t shared_tokens(const uint32_t *ids, const uint32_t *tokens, size_t 
         shared = same;
     }
     return shared;
+}
+
+bool lg_probe_spells(const lg_tokenizer *tokenizer, const uint32_t *ids, size_t n, const char *text,
+                     size_t length) {
+    for (size_t i = 0; i < n; i++) {
+        size_t size;
+        const char *bytes = lg_tokenizer_bytes(tokenizer, ids[i], &size);
+        if (!bytes || size > length || memcmp(bytes, text, size) != 0) return false;
+        text += size;
+        length -= size;
+    }
+    return length == 0;
+}
+
+/* Which bytes the vocabulary has tokens for. */
+static void find_bytes(const lg_tokenizer *tokenizer, bool has[256]) {
+    const size_t n = lg_tokenizer_size(tokenizer);
+    memset(has, 0, 256 * sizeof *has);
+    for (size_t id = 0; id < n; id++) {
+        size_t size;
+        const char *bytes = lg_tokenizer_bytes(tokenizer, (uint32_t)id, &size);
+        if (bytes && size == 1) has[(unsigned char)*bytes] = true;
+    }
+}
+
+/* Whether tokens IDS [n] stand for less than CHOICE, for want of tokens for its bytes. What the tokenizer
+   takes out or composes by rule is as the model is meant to read it. */
+static bool lacks_bytes(const job *j, const uint32_t *ids, size_t n, const lg_probe_choice *choice) {
+    if (lg_probe_spells(j->how->tokenizer, ids, n, choice->text, choice->length)) return false;
+    for (size_t i = 0; i < choice->length; i++)
+        if (!j->has[(unsigned char)choice->text[i]]) return true;
+    return false;
 }
 
 static lg_status check_ids(const job *j, const lg_probe_item *item, const uint32_t *ids, size_t n,
@@ -110,6 +143,11 @@ static lg_status read_item(const job *j, reader *r, size_t i, size_t *n, lg_erro
             return lg_fail(error, LG_BAD_INPUT,
                            "item %s: choice %zu has no tokens behind the prompt, so nothing to be scored",
                            item->id, c);
+        if (lacks_bytes(j, r->joint.ids + n_prompt, own, &item->choices[c]))
+            return lg_fail(error, LG_BAD_INPUT,
+                           "item %s: the vocabulary%s%s lacks tokens for choice %zu, so that something else "
+                           "would be scored: write it with other characters, or take the item out",
+                           item->id, *j->how->model ? " of " : "", j->how->model, c);
         if (own >= UINT32_MAX - *n) return lg_fail_memory(error);
         if (!lg_reserve(&r->ids, &r->capacity, *n + own, sizeof *r->ids)) return lg_fail_memory(error);
         memcpy(r->ids + *n, r->joint.ids + n_prompt, own * sizeof *r->ids);
@@ -168,7 +206,8 @@ static size_t make_block(const job *j, reader *readers, unsigned n_readers, size
 lg_status lg_probe_rows_make(const lg_probe_items *items, const lg_probe_reading *how,
                              const lg_monitor *monitor, lg_probe_rows *rows, lg_error *error) {
     *rows = (lg_probe_rows){0};
-    const job j = {items, how, rows};
+    job j = {.items = items, .how = how, .rows = rows};
+    find_bytes(how->tokenizer, j.has);
     const unsigned n_readers = how->threads ? how->threads : (unsigned)omp_get_num_procs();
     reader *readers = NULL;
     lg_status status = allocate(rows, items, error);
@@ -227,10 +266,15 @@ lg_status lg_probe_same_tokens(const lg_probe_items *items, const lg_tokenizer *
     lg_status status = lg_probe_rows_make(items, &how, monitor, &x, error);
     how.tokenizer = b;
     how.also = identities;
-    if (!status) status = lg_probe_rows_make(items, &how, monitor, &y, error);
+    if (status) goto done;
+    lg_error why = {0};
+    status = lg_probe_rows_make(items, &how, monitor, &y, &why);
     *same = !status;
+    if (status == LG_BAD_INPUT) status = LG_OK; /* what B cannot make tokens of, it makes other ones of */
+    else if (status && error) *error = why;
     for (size_t i = 0; i < x.n_items && *same; i++)
         *same = x.outcome[i] == LG_PROBE_NOT_MEANT || same_row(&x, &y, i);
+done:
     lg_probe_rows_free(&x);
     lg_probe_rows_free(&y);
     return status;

@@ -29,6 +29,10 @@ typedef struct lg_probe_reading {
     unsigned threads; /* 0: all processors */
 } lg_probe_reading;
 
+/* Whether tokens IDS [n] are TEXT, byte for byte. */
+bool lg_probe_spells(const lg_tokenizer *tokenizer, const uint32_t *ids, size_t n, const char *text,
+                     size_t length);
+
 lg_status lg_probe_rows_make(const lg_probe_items *items, const lg_probe_reading *how,
                              const lg_monitor *monitor, lg_probe_rows *rows, lg_error *error);
 void lg_probe_rows_free(lg_probe_rows *rows);

@@ -333,7 +333,8 @@ lg_status lg_probe_plan_make(const lg_model *model, const lg_tokenizer *tokenize
 static void tell_left_out(const lg_probe_items *items, const lg_probe_rows *rows, const char *name,
                           const lg_monitor *monitor) {
     static const char *const why[] = {
-        [LG_PROBE_STRADDLES] = "a token crosses the boundary between prompt and choice",
+        [LG_PROBE_STRADDLES] = "a token crosses the boundary between prompt and choice (a space between them "
+                               "belongs to the choice)",
         [LG_PROBE_TOO_LONG] = "longer than the model's context",
         [LG_PROBE_NOT_MEANT] = "made for another tokenizer",
     };

@@ -337,6 +337,32 @@ static void test_refused(void **state) {
         assert_null(rows.of);
         lg_probe_items_free(items);
     }
+    lg_tokenizer_close(tokenizer);
+    /* where the vocabulary lacks a byte, what is left of a choice is another one */
+    static const char *const members[] = {"", ", \"unk_token\": \"<\""};
+    for (size_t k = 0; k < 2; k++) {
+        char *json = tokenizer_json("{\"type\":\"NFC\"}", BYTE_LEVEL, "[]", "[]", members[k], NULL);
+        char *byte = strstr(json, "\"~\":");
+        assert_non_null(byte);
+        byte[1] = '\x7f';
+        assert_ok(lg_tokenizer_parse(json, strlen(json), "lacking", &tokenizer, &error));
+        free(json);
+        lg_probe_items *items = parse("{\"probe\":\"p\",\"prompt\":\"a~\",\"choices\":[\"x~y\",\"xy\"],"
+                                      "\"answer\":0}");
+        const lg_probe_reading how = {.tokenizer = tokenizer, .prefix = 0, .vocabulary = 1000, .model = "m"};
+        assert_int_equal(lg_probe_rows_make(items, &how, NULL, &rows, &error), LG_BAD_INPUT);
+        assert_non_null(strstr(error.message, "item 1: the vocabulary of m lacks tokens for choice 0"));
+        lg_probe_items_free(items);
+        /* what NFC composes (A and a ring) is no less for it */
+        items = parse("{\"probe\":\"p\",\"prompt\":\"a\",\"choices\":[\"xA\\u030A\",\"xy\"],\"answer\":0}");
+        rows = rows_of(items, tokenizer, 5, 0);
+        assert_int_equal(rows.outcome[0], LG_PROBE_SCORED);
+        assert_int_equal(rows.tokens[0], 3);
+        lg_probe_rows_free(&rows);
+        lg_probe_items_free(items);
+        lg_tokenizer_close(tokenizer);
+    }
+    tokenizer = byte_tokenizer();
     /* a prompt without tokens behind a prefix is a prompt */
     lg_probe_items *items = parse(cases[1].item);
     rows = rows_of(items, tokenizer, 5, 0);
@@ -408,7 +434,7 @@ static void test_invariance(void **state) {
     assert_ok(lg_probe_score(c.model, c.tokenizer, items, &options, &monitor, &all, &error));
     assert_string_equal(w.note,
                         "m: left out 2 of 72 items (item 35 is the first): a token crosses the boundary "
-                        "between prompt and choice");
+                        "between prompt and choice (a space between them belongs to the choice)");
     for (unsigned round = 1; round < 4; round++) {
         options.threads = round;
         options.batch = 250 * round;
