@@ -71,10 +71,22 @@ typedef enum lg_probe_kind {
 
 LG_API const char *lg_probe_kind_name(lg_probe_kind kind); /* "pronoun" …, "word_problem" */
 
+enum {
+    LG_PROBE_NEAREST = 16, /* distances of items that are made, in tokens */
+    LG_PROBE_FARTHEST = 1 << 20,
+    LG_PROBE_SHORTEST = 2, /* word problems, in elements */
+    LG_PROBE_LONGEST = 512,
+    LG_PROBE_LONGEST_TRAINING = 4096,
+    LG_PROBE_FEWEST_ENTITIES = 3,
+    LG_PROBE_MOST_ENTITIES = 12,
+    LG_PROBE_MOST_UPDATES = 16,
+    LG_PROBE_MOST_ITEMS = 1 << 24, /* per probe and distance */
+};
+
 /* Start with LG_PROBE_OPTIONS_INIT. Item k of a probe and distance is the same whatever else is asked for. */
 typedef struct lg_probe_options {
     unsigned kinds;            /* bit 1 << LG_PROBE_…; 0: all */
-    const uint64_t *distances; /* [n_distances] tokens, >= 16; none: 32, 64, 128, 256, 512, 1024 */
+    const uint64_t *distances; /* [n_distances] tokens, 16 … 2^20; none: 32, 64, 128, 256, 512, 1024 */
     size_t n_distances;
     const uint64_t *lengths; /* [n_lengths] of word problems, in elements, 2 … 512; none: 2, 4, 8 … 512 */
     size_t n_lengths;

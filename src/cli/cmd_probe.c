@@ -64,7 +64,8 @@ static const struct argp_option options[] = {
     {"probes", PROBES, "LIST", 0,
      "Of pronoun, entity, closure, word_problem and discourse, with commas between (default: all)", 11},
     {"distances", DISTANCES, "LIST", 0,
-     "Tokens between binding and query (default: 32,64,128,256,512,1024, as far as the models' context "
+     "Tokens between binding and query, 16 or more (default: 32,64,128,256,512,1024, as far as the models' "
+     "context "
      "allows)",
      11},
     {"count", COUNT, "N", 0,
@@ -73,10 +74,12 @@ static const struct argp_option options[] = {
     {"filler", FILLER, "WHAT", 0,
      "What fills the distance: grammar (default: neutral sentences), words (random common ones) or text:FILE",
      11},
-    {"entities", ENTITIES, "N", 0, "Discourse: characters, and as many places and objects (default: 4)", 11},
-    {"updates", UPDATES, "N", 0, "Discourse: what is asked for changes once to N times (default: 3)", 11},
+    {"entities", ENTITIES, "N", 0,
+     "Discourse: characters, and as many places and objects, 3 to 12 (default: 4)", 11},
+    {"updates", UPDATES, "N", 0,
+     "Discourse: what is asked for changes once to N times, at most 16 (default: 3)", 11},
     {"distractors", DISTRACTORS, "N", 0,
-     "Discourse: one to N others of its type are mentioned after that (default: 3)", 11},
+     "Discourse: one to N others of its type are mentioned after that (default: 3, or all others)", 11},
     {"lengths", LENGTHS, "LIST", 0,
      "Word problems: elements in a sequence, 2 to 512, with --train-format to 4096 (default: 2,4,8,...,512)",
      11},
@@ -105,7 +108,9 @@ struct arguments {
     char **models;
     size_t n_models;
     const char *out, *items, *logp;
-    bool dry_run, full, train, makes; /* makes: an option of the generators was given */
+    bool dry_run, full, train;
+    bool makes, fills, scores; /* given was an option of generators, of other items than word problems, of
+                                  scoring */
     lg_probe_options make;
     uint64_t *distances, *lengths; /* owned; what MAKE points to */
     lg_probe_score_options score;
@@ -142,6 +147,19 @@ static void check_arguments(struct argp_state *state, const struct arguments *a)
         argp_error(state, "--items takes the items as they are: no options that say how to make some");
     if (a->train && (a->n_models || a->dry_run))
         argp_error(state, "--train-format only writes sequences: no MODEL, no --dry-run");
+    if (a->train && a->fills)
+        argp_error(state,
+                   "--train-format writes word problems: of what says how items are made, only --groups, "
+                   "--lengths, --count and --seed count");
+    if (a->scores && (a->train || a->logp))
+        argp_error(state, "%s: nothing is scored, so no --precision, --prefix, --context or --batch",
+                   a->train ? "--train-format" : "--logp");
+    for (size_t i = 0; i < a->make.n_lengths && !a->train; i++)
+        if (a->lengths[i] > LG_PROBE_LONGEST)
+            argp_error(state,
+                       "--lengths: items have at most %d elements; only sequences to train on "
+                       "(--train-format) may have %d",
+                       LG_PROBE_LONGEST, LG_PROBE_LONGEST_TRAINING);
     if (!a->n_models && !a->logp && !a->train)
         argp_error(state, "which models? Give one or more (or --logp FILE, or --train-format)");
 }
@@ -150,6 +168,8 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     static const char *const precisions[] = {"auto", "f32", "bf16", NULL};
     struct arguments *a = state->input;
     if (key >= PROBES && key <= GROUPS) a->makes = true;
+    if (key == PROBES || key == DISTANCES || (key >= FILLER && key <= DISTRACTORS)) a->fills = true;
+    if (key >= PRECISION && key <= BATCH) a->scores = true;
     switch (key) {
     case ARGP_KEY_INIT:
         a->score.prefix = LG_PREFIX_AUTO;
@@ -174,10 +194,11 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     case DISTANCES:
         free(a->distances);
-        a->distances = numbers(state, "--distances", argument, 16, 1u << 30, &a->make.n_distances);
+        a->distances = numbers(state, "--distances", argument, LG_PROBE_NEAREST, LG_PROBE_FARTHEST,
+                               &a->make.n_distances);
         return 0;
     case COUNT:
-        a->make.count = (size_t)cli_number(state, "--count", argument, 1, 1u << 24);
+        a->make.count = (size_t)cli_number(state, "--count", argument, 1, LG_PROBE_MOST_ITEMS);
         return 0;
     case SEED:
         a->make.seed = cli_number(state, "--seed", argument, 0, UINT64_MAX);
@@ -186,17 +207,20 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         a->make.filler = argument;
         return 0;
     case ENTITIES:
-        a->make.entities = (size_t)cli_number(state, "--entities", argument, 1, 1000);
+        a->make.entities = (size_t)cli_number(state, "--entities", argument, LG_PROBE_FEWEST_ENTITIES,
+                                              LG_PROBE_MOST_ENTITIES);
         return 0;
     case UPDATES:
-        a->make.updates = (size_t)cli_number(state, "--updates", argument, 1, 1000);
+        a->make.updates = (size_t)cli_number(state, "--updates", argument, 1, LG_PROBE_MOST_UPDATES);
         return 0;
     case DISTRACTORS:
-        a->make.distractors = (size_t)cli_number(state, "--distractors", argument, 1, 1000);
+        a->make.distractors =
+            (size_t)cli_number(state, "--distractors", argument, 1, LG_PROBE_MOST_ENTITIES - 1);
         return 0;
     case LENGTHS:
         free(a->lengths);
-        a->lengths = numbers(state, "--lengths", argument, 2, 4096, &a->make.n_lengths);
+        a->lengths = numbers(state, "--lengths", argument, LG_PROBE_SHORTEST, LG_PROBE_LONGEST_TRAINING,
+                             &a->make.n_lengths);
         return 0;
     case GROUPS:
         a->make.groups = argument;

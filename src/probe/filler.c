@@ -331,7 +331,8 @@ lg_status lg_filler_open(lg_filler *f, const char *kind, uint64_t seed, size_t f
     if (status) return status;
     s.before = tokens->count;
     if (!(f->name = strdup(kind))) return lg_fail_memory(error);
-    if (strcmp(kind, "grammar") == 0) status = put_grammar(f, &s, seed, error);
+    f->by_default = strcmp(kind, "grammar") == 0;
+    if (f->by_default) status = put_grammar(f, &s, seed, error);
     else if (strcmp(kind, "words") == 0) status = put_common_words(f, &s, error);
     else if (strncmp(kind, "text:", 5) == 0 && kind[5]) status = put_text(f, &s, kind + 5, monitor, error);
     else status = lg_fail(error, LG_USAGE, "filler \"%s\": there are grammar, words and text:FILE", kind);

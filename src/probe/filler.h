@@ -12,10 +12,11 @@ typedef struct lg_filler {
     size_t *ends; /* [count] in text */
     uint32_t *tokens;
     size_t count, ends_capacity, tokens_capacity;
-    size_t n_whole; /* pieces from here on are sentences cut short, taken only to fit an end */
-    bool in_order;  /* a text of somebody's: its sentences follow each other */
-    bool repeats;   /* pieces may come again in the same filler: words do */
-    uint32_t *used; /* [count] the draw that took a piece last */
+    size_t n_whole;  /* pieces from here on are sentences cut short, taken only to fit an end */
+    bool in_order;   /* a text of somebody's: its sentences follow each other */
+    bool by_default; /* the grammar */
+    bool repeats;    /* pieces may come again in the same filler: words do */
+    uint32_t *used;  /* [count] the draw that took a piece last */
     uint32_t draw;
     unsigned char *reachable; /* [n_reachable] some pieces have so many tokens together */
     size_t n_reachable;

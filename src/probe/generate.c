@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "probe/group.h"
+#include "probe/rows.h"
 #include "probe/word_problem.h"
 
 const char *lg_probe_kind_name(lg_probe_kind kind) {
@@ -159,18 +160,6 @@ static bool count_between(const lg_tokens *tokens, const lg_draft *d, size_t *co
     return true;
 }
 
-/* Whether the tokens from N on are TEXT: a vocabulary may lack bytes, which are then left out. */
-static bool spells(const lg_maker *m, size_t n, const char *text, size_t length) {
-    for (; n < m->extended.count; n++) {
-        size_t size;
-        const char *bytes = lg_tokenizer_bytes(m->tokenizer, m->extended.ids[n], &size);
-        if (!bytes || size > length || memcmp(bytes, text, size) != 0) return false;
-        text += size;
-        length -= size;
-    }
-    return length == 0;
-}
-
 /* Whether the tokenizer sees the item as it was meant. If the distance is off, `adjust` learns by how much.
  */
 static lg_status check_draft(lg_maker *m, const lg_recipe *recipe, lg_draft *d, shape *s, bool *good) {
@@ -208,7 +197,8 @@ static lg_status check_draft(lg_maker *m, const lg_recipe *recipe, lg_draft *d, 
             lg_maker_hinder(m, 3, "a token crosses the boundary between prompt and choice");
             return LG_OK;
         }
-        if (!spells(m, n, d->choice_text.data + begin, d->choice_ends[i] - begin)) {
+        if (!lg_probe_spells(m->tokenizer, m->extended.ids + n, m->extended.count - n,
+                             d->choice_text.data + begin, d->choice_ends[i] - begin)) {
             lg_maker_hinder(m, 3, "its vocabulary lacks tokens for a choice");
             return LG_OK;
         }
@@ -224,6 +214,8 @@ static lg_status check_draft(lg_maker *m, const lg_recipe *recipe, lg_draft *d, 
 }
 
 /* ---- sets ---- */
+
+enum { RUN_NAME = 128 };
 
 /* Prompts of a probe and distance, so that none comes twice. */
 typedef struct seen {
@@ -273,15 +265,34 @@ static bool remember(seen *s, const lg_draft *drafts, size_t n) {
     return true;
 }
 
-static lg_status add_draft(lg_maker *m, const lg_recipe *recipe, const char *probe, size_t set, size_t number,
-                           lg_draft *d) {
-    char id[128], group[128];
+/* What items of different runs begin their ids with, so that one file may hold them all: probe, distance,
+   tokenizer, seed, and a hash of the settings that change items, where they are not the usual ones. */
+static void put_run(const lg_maker *m, const lg_recipe *recipe, const char *probe, char run[RUN_NAME]) {
+    struct {
+        lg_hash filler;
+        uint64_t values[3];
+    } unusual = {0};
+    const bool grammar = m->filler.by_default || !recipe->in_tokens;
+    bool usual = grammar;
+    if (!grammar) unusual.filler = lg_hash_of(m->filler.text.data, m->filler.text.length);
+    if (recipe->settings) {
+        const lg_recipe_settings s = recipe->settings(m);
+        memcpy(unusual.values, s.values, sizeof unusual.values);
+        usual &= s.usual;
+    }
+    int n = snprintf(run, RUN_NAME, "%s-%llu-%.8s-%llu", probe, (unsigned long long)m->distance,
+                     lg_tokenizer_identity(m->tokenizer), (unsigned long long)m->options->seed);
+    if (!usual)
+        snprintf(run + n, RUN_NAME - (size_t)n, "-%08x",
+                 (unsigned)(lg_hash_of(&unusual, sizeof unusual).low & UINT32_MAX));
+}
+
+static lg_status add_draft(lg_maker *m, const lg_recipe *recipe, const char *probe, const char *run,
+                           size_t set, size_t number, lg_draft *d) {
+    char id[RUN_NAME + 32], group[RUN_NAME + 32];
     const char *tokenizer = lg_tokenizer_identity(m->tokenizer);
-    /* the tokenizer and the seed keep items of several runs apart in one file */
-    snprintf(id, sizeof id, "\"%s-%llu-%.8s-%llu-%zu\"", probe, (unsigned long long)m->distance, tokenizer,
-             (unsigned long long)m->options->seed, number);
-    snprintf(group, sizeof group, "%s-%llu-%.8s-%llu-set%zu", probe, (unsigned long long)m->distance,
-             tokenizer, (unsigned long long)m->options->seed, set);
+    snprintf(id, sizeof id, "\"%s-%zu\"", run, number);
+    snprintf(group, sizeof group, "%s-set%zu", run, set);
     for (size_t i = 0; i < d->n_choices; i++) {
         size_t begin = i ? d->choice_ends[i - 1] : 0;
         d->choices[i].text = d->choice_text.data + begin;
@@ -350,6 +361,8 @@ static lg_status make_distance(lg_maker *m, const lg_recipe *recipe, const char 
     } named = {.seed = o->seed, .distance = m->distance};
     snprintf(named.probe, sizeof named.probe, "%s", probe);
     uint64_t key = lg_hash_of(&named, sizeof named).low;
+    char run[RUN_NAME];
+    put_run(m, recipe, probe, run);
     seen earlier = {0};
     lg_draft *drafts = calloc(n, sizeof *drafts);
     lg_status status = drafts && grow_seen(&earlier) ? LG_OK : lg_fail_memory(m->error);
@@ -364,14 +377,16 @@ static lg_status make_distance(lg_maker *m, const lg_recipe *recipe, const char 
         if (status) break;
         if (o->max_tokens && longest > o->max_tokens) {
             lg_probe_items_truncate(m->items, before);
+            m->n_curtailed = 0;
             lg_note(m->monitor,
-                    "%s: distance %llu is left out: an item has %zu tokens, and at most %zu are allowed",
-                    probe, (unsigned long long)m->distance, longest, o->max_tokens);
+                    "%s: %s %llu is left out: an item has %zu tokens, and at most %zu are allowed", probe,
+                    recipe->in_tokens ? "distance" : "length", (unsigned long long)m->distance, longest,
+                    o->max_tokens);
             break;
         }
         if (!remember(&earlier, drafts, n)) status = lg_fail_memory(m->error);
         for (size_t i = 0; i < n && !status; i++)
-            status = add_draft(m, recipe, probe, set, set * n + i, &drafts[i]);
+            status = add_draft(m, recipe, probe, run, set, set * n + i, &drafts[i]);
         lg_progress(m->monitor, "items", lg_probe_n_items(m->items), 0);
     }
     if (!status && m->n_curtailed)
@@ -387,8 +402,6 @@ static lg_status make_distance(lg_maker *m, const lg_recipe *recipe, const char 
 
 static const uint64_t usual_distances[] = {32, 64, 128, 256, 512, 1024};
 static const uint64_t usual_lengths[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
-
-enum { NEAREST = 16, FARTHEST = 1 << 20, SHORTEST = 2, LONGEST = 512 };
 
 /* The list asked for, or the usual one; each in LOW … HIGH and named once. */
 static lg_status choose_list(const uint64_t *asked, size_t n_asked, const uint64_t *usual, size_t n_usual,
@@ -410,22 +423,23 @@ static lg_status choose_list(const uint64_t *asked, size_t n_asked, const uint64
 
 static lg_status check_options(const lg_probe_options *o, lg_error *error) {
     if (o->kinds >> LG_N_PROBE_KINDS) return lg_fail(error, LG_USAGE, "there is no such kind of probe");
-    if (o->entities && (o->entities < 3 || o->entities > 12))
-        return lg_fail(error, LG_USAGE, "%zu entities: 3 to 12 make a story that can be asked about",
-                       o->entities);
-    if (o->updates > 16) return lg_fail(error, LG_USAGE, "%zu updates: at most 16", o->updates);
+    if (o->entities && (o->entities < LG_PROBE_FEWEST_ENTITIES || o->entities > LG_PROBE_MOST_ENTITIES))
+        return lg_fail(error, LG_USAGE, "%zu entities: %d to %d make a story that can be asked about",
+                       o->entities, LG_PROBE_FEWEST_ENTITIES, LG_PROBE_MOST_ENTITIES);
+    if (o->updates > LG_PROBE_MOST_UPDATES)
+        return lg_fail(error, LG_USAGE, "%zu updates: at most %d", o->updates, LG_PROBE_MOST_UPDATES);
     if (o->distractors >= (o->entities ? o->entities : 4))
         return lg_fail(error, LG_USAGE,
                        "%zu distractors of %zu entities: there must be fewer, one is asked for",
                        o->distractors, o->entities ? o->entities : 4);
-    if (o->count > (1u << 24)) return lg_fail(error, LG_USAGE, "%zu items: at most %u", o->count, 1u << 24);
+    if (o->count > LG_PROBE_MOST_ITEMS)
+        return lg_fail(error, LG_USAGE, "%zu items: at most %d", o->count, LG_PROBE_MOST_ITEMS);
     return LG_OK;
 }
 
-static lg_status make_word_problems(lg_maker *m, const uint64_t *lengths, size_t n_lengths) {
-    lg_group groups[LG_N_GROUPS];
-    size_t n_groups;
-    lg_status status = lg_groups_named(m->options->groups, groups, &n_groups, m->error);
+static lg_status make_word_problems(lg_maker *m, const lg_group *groups, size_t n_groups,
+                                    const uint64_t *lengths, size_t n_lengths) {
+    lg_status status = LG_OK;
     for (size_t g = 0; g < n_groups && !status; g++) {
         char probe[64];
         snprintf(probe, sizeof probe, "word_problem/%s", groups[g].name);
@@ -457,18 +471,20 @@ lg_status lg_probe_generate(const lg_probe_options *options, const lg_tokenizer 
                             const lg_monitor *monitor, lg_probe_items **items, lg_error *error) {
     lg_maker m = {.options = options, .monitor = monitor, .error = error, .tokenizer = tokenizer};
     const uint64_t *distances, *lengths;
-    size_t n_distances, n_lengths, farthest = 0;
+    size_t n_distances, n_lengths, n_groups, farthest = 0;
+    lg_group groups[LG_N_GROUPS];
     unsigned kinds = options->kinds ? options->kinds : (1u << LG_N_PROBE_KINDS) - 1;
     *items = NULL;
     lg_status status = check_options(options, error);
     if (!status)
         status = choose_list(options->distances, options->n_distances, usual_distances,
-                             sizeof usual_distances / sizeof *usual_distances, "distance", NEAREST, FARTHEST,
-                             &distances, &n_distances, error);
+                             sizeof usual_distances / sizeof *usual_distances, "distance", LG_PROBE_NEAREST,
+                             LG_PROBE_FARTHEST, &distances, &n_distances, error);
     if (!status)
         status = choose_list(options->lengths, options->n_lengths, usual_lengths,
-                             sizeof usual_lengths / sizeof *usual_lengths, "length", SHORTEST, LONGEST,
-                             &lengths, &n_lengths, error);
+                             sizeof usual_lengths / sizeof *usual_lengths, "length", LG_PROBE_SHORTEST,
+                             LG_PROBE_LONGEST, &lengths, &n_lengths, error);
+    if (!status) status = lg_groups_named(options->groups, groups, &n_groups, error);
     if (status) return status;
     for (size_t i = 0; i < n_distances; i++)
         if (distances[i] > farthest) farthest = distances[i];
@@ -488,7 +504,7 @@ lg_status lg_probe_generate(const lg_probe_options *options, const lg_tokenizer 
     for (unsigned kind = 0; kind < LG_N_PROBE_KINDS && !status; kind++) {
         if (!(kinds >> kind & 1)) continue;
         if (kind == LG_PROBE_WORD_PROBLEM) {
-            status = make_word_problems(&m, lengths, n_lengths);
+            status = make_word_problems(&m, groups, n_groups, lengths, n_lengths);
             continue;
         }
         for (size_t i = 0; i < n_distances && !status; i++) {

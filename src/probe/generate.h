@@ -27,6 +27,11 @@ typedef struct lg_maker lg_maker;
 
 enum { LG_MAX_ASIDES = 64 };
 
+typedef struct lg_recipe_settings {
+    uint64_t values[3];
+    bool usual;
+} lg_recipe_settings;
+
 /* One kind of probe. */
 typedef struct lg_recipe {
     /* Items that are made together, each in its cell. */
@@ -34,6 +39,9 @@ typedef struct lg_recipe {
     /* Makes the DRAFTS [set_size] of a set, all drawn from RANDOM. *GOOD false: they did not come off,
        another draw may. */
     lg_status (*make)(lg_maker *maker, size_t set, lg_random random, lg_draft *drafts, bool *good);
+    /* What else its items depend on, beside seed, tokenizer, distance and filler; `usual`: as by default.
+       NULL: nothing. */
+    lg_recipe_settings (*settings)(const lg_maker *maker);
     bool in_tokens;   /* the distance is one of tokens: filler */
     bool equal_items; /* all items of a set have the same number of tokens */
     bool equal_choices;

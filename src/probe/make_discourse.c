@@ -419,6 +419,13 @@ static size_t n_distractors(const lg_maker *m) {
     return asked < others ? asked : others;
 }
 
+static lg_recipe_settings settings(const lg_maker *m) {
+    const lg_maker usual = {.options = &(const lg_probe_options)LG_PROBE_OPTIONS_INIT};
+    return (lg_recipe_settings){{n_entities(m), n_updates(m), n_distractors(m)},
+                                n_entities(m) == n_entities(&usual) && n_updates(m) == n_updates(&usual) &&
+                                    n_distractors(m) == n_distractors(&usual)};
+}
+
 /* question × number of updates × plain or renamed */
 static size_t set_size(const lg_maker *m) {
     return N_QUESTIONS * n_updates(m) * 2;
@@ -623,5 +630,9 @@ static lg_status make(lg_maker *m, size_t set, lg_random random, lg_draft *draft
     return status;
 }
 
-const lg_recipe lg_recipe_discourse = {
-    .set_size = set_size, .make = make, .in_tokens = true, .equal_choices = true, .own_text = true};
+const lg_recipe lg_recipe_discourse = {.set_size = set_size,
+                                       .make = make,
+                                       .settings = settings,
+                                       .in_tokens = true,
+                                       .equal_choices = true,
+                                       .own_text = true};

@@ -190,15 +190,14 @@ static lg_status write_sequences(FILE *stream, const lg_group *g, size_t length,
 
 lg_status lg_probe_write_training(const lg_probe_training_options *o, const char *path, lg_error *error) {
     static const uint64_t usual[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
-    enum { LONGEST = 4096 };
     const uint64_t *lengths = o->n_lengths ? o->lengths : usual;
     size_t n_lengths = o->n_lengths ? o->n_lengths : sizeof usual / sizeof *usual, n_groups;
     lg_group groups[LG_N_GROUPS];
     lg_status status = lg_groups_named(o->groups, groups, &n_groups, error);
     for (size_t i = 0; i < n_lengths && !status; i++) {
-        if (lengths[i] < 2 || lengths[i] > LONGEST)
-            status = lg_fail(error, LG_USAGE, "length %llu is not in 2 to %d", (unsigned long long)lengths[i],
-                             LONGEST);
+        if (lengths[i] < LG_PROBE_SHORTEST || lengths[i] > LG_PROBE_LONGEST_TRAINING)
+            status = lg_fail(error, LG_USAGE, "length %llu is not in %d to %d",
+                             (unsigned long long)lengths[i], LG_PROBE_SHORTEST, LG_PROBE_LONGEST_TRAINING);
         for (size_t k = 0; k < i && !status; k++)
             if (lengths[k] == lengths[i])
                 status = lg_fail(error, LG_USAGE, "length %llu is asked for twice",

@@ -138,6 +138,12 @@ ends_with 2 'goes with --items' "$LOSSGAP" probe --logp "$here/tests/golden/prob
 ends_with 2 'no MODEL' "$LOSSGAP" probe $a --items many.jsonl --logp "$here/tests/golden/probes/logp.jsonl" -o no
 ends_with 2 'takes the items as they are' "$LOSSGAP" probe $a --items many.jsonl --count 3 -o no
 ends_with 2 'no MODEL' "$LOSSGAP" probe $a --train-format -o no
+ends_with 2 'only --groups, --lengths, --count and --seed count' "$LOSSGAP" probe --train-format --filler words -o no
+ends_with 2 'nothing is scored' "$LOSSGAP" probe --train-format --precision f32 -o no
+ends_with 2 'nothing is scored' "$LOSSGAP" probe --items many.jsonl --logp "$here/tests/golden/probes/logp.jsonl" --prefix none -o no
+ends_with 2 '--lengths: items have at most 512 elements' "$LOSSGAP" probe $a --lengths 513 -o no
+ends_with 2 '--entities takes a whole number from 3 to 12' "$LOSSGAP" probe $a --entities 13 -o no
+ends_with 2 'A5, S5, A4xZ5 and Z60' "$LOSSGAP" probe $a --groups A6 -o no
 ends_with 2 '--probes is one of pronoun' "$LOSSGAP" probe $a --probes pronouns -o no
 ends_with 2 '--distances takes a whole number' "$LOSSGAP" probe $a --distances 32,many -o no
 ends_with 2 'two models would be called' "$LOSSGAP" probe x=$a x=$b --items few.jsonl -o no

@@ -526,6 +526,44 @@ static void filler_from_a_file(void **state) {
     lg_tokenizer_close(tokenizer);
 }
 
+/* Items of runs with other settings have other ids, so that one file may hold them all; the usual settings
+   leave no mark, whether they are asked for or not. */
+static void ids_of_settings(void **state) {
+    (void)state;
+    static const uint64_t distances[] = {64};
+    const unsigned kinds = 1u << LG_PROBE_CLOSURE | 1u << LG_PROBE_DISCOURSE | 1u << LG_PROBE_WORD_PROBLEM;
+    lg_tokenizer *tokenizer = small_tokenizer();
+    lg_error error = {0};
+    lg_probe_options o[6];
+    for (size_t i = 0; i < 6; i++) o[i] = options_of(kinds, distances, 1, 1);
+    o[1].filler = "words";
+    o[2].distractors = 2;
+    o[3].entities = 5;
+    o[4].updates = 2;
+    o[5].entities = 4, o[5].updates = o[5].distractors = 3, o[5].filler = "grammar";
+    lg_probe_items *all, *made[6];
+    assert_int_equal(lg_probe_items_create(&all, &error), LG_OK);
+    for (size_t i = 0; i < 6; i++) {
+        made[i] = generate(tokenizer, &o[i]);
+        for (size_t k = 0; k < lg_probe_n_items(made[i]); k++) {
+            const lg_probe_item *item = lg_probe_item_at(made[i], k);
+            /* these settings are of discourse, and words of what has filler */
+            bool marked = i < 5 && (strcmp(item->probe, "discourse") == 0
+                                        ? i > 0
+                                        : i == 1 && strcmp(item->probe, "closure") == 0);
+            if (i && !marked) assert_string_equal(item->id, lg_probe_item_at(made[0], k)->id);
+            else if (lg_probe_items_add(all, item, &error)) fail_msg("%zu: %s", i, error.message);
+            if (i == 5) continue;
+            size_t dashes = 0;
+            for (const char *c = item->id; *c; c++) dashes += *c == '-';
+            assert_int_equal(dashes, 4 + marked);
+        }
+    }
+    for (size_t i = 0; i < 6; i++) lg_probe_items_free(made[i]);
+    lg_probe_items_free(all);
+    lg_tokenizer_close(tokenizer);
+}
+
 /* ---- refusals and what is left out ---- */
 
 static char notes[4096];
@@ -724,6 +762,7 @@ int main(void) {
         cmocka_unit_test(lists),
         cmocka_unit_test(neutral_filler),
         cmocka_unit_test(filler_from_a_file),
+        cmocka_unit_test(ids_of_settings),
         cmocka_unit_test(contexts),
         cmocka_unit_test(bad_options),
         cmocka_unit_test(odd_tokenizers),
