@@ -82,6 +82,36 @@ enum {
 };
 /* Takes those keys: a parser's default. */
 error_t cli_parse_filter(int key, char *argument, struct argp_state *state, cli_filter_options *o);
+/* Which tokens `gap` and `profile` compare and in what groups; `regress` has some of these options. */
+typedef struct cli_token_options {
+    const char *data, *tags, *out, *where, *multi;
+    const char **definitions; /* [n_definitions]; free() */
+    char **by;                /* [n_by]; free() */
+    size_t n_definitions, definitions_room, n_by;
+    size_t bootstrap, fewest; /* resamples; the fewest that may be asked for */
+    uint64_t seed;
+    bool full;
+} cli_token_options;
+enum {
+    CLI_TOKENS_DATA = 0x320,
+    CLI_TOKENS_TAGS,
+    CLI_TOKENS_BY,
+    CLI_TOKENS_MULTI,
+    CLI_TOKENS_DEFINE,
+    CLI_TOKENS_WHERE,
+    CLI_TOKENS_BOOTSTRAP,
+    CLI_TOKENS_SEED,
+    CLI_TOKENS_FULL
+};
+enum { CLI_REPLICATES = 1000 }; /* of --bootstrap without a number */
+/* Takes those keys and 'o': a parser's default. */
+error_t cli_parse_tokens(int key, char *argument, struct argp_state *state, cli_token_options *o);
+/* Opens DATA and the scores of it in the files PATHS [n]. Both are zeros before; the caller closes them,
+   after an error too. */
+struct lg_dataset;
+struct lg_scores;
+lg_status cli_open_scores(const char *data_path, const char *const *paths, size_t n, struct lg_dataset *data,
+                          struct lg_scores *scores, lg_error *error);
 /* Splits TEXT at commas into a NULL-terminated array, one block: free() it. Empty parts are a usage error. */
 char **cli_list(const struct argp_state *state, const char *option, const char *text, size_t *count);
 
@@ -101,7 +131,6 @@ void cli_free_models(cli_model *models, size_t n);
 
 /* same_tokens.c: tokenises the text of DATA again with the tokenizer in FOLDER. *SAME: all ids are; else
    DIFFERENCE [size] says where the first one is another than NAME_A's. */
-struct lg_dataset;
 lg_status cli_same_tokens(const struct lg_dataset *data, const char *folder, bool parse_special,
                           const char *name_a, const char *name_b, unsigned threads, bool *same,
                           char *difference, size_t size, const lg_monitor *monitor, lg_error *error);

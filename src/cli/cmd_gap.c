@@ -3,78 +3,25 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "lossgap/report.h"
-#include "lossgap/tag.h"
 
 struct options {
-    const char **scores;
+    cli_token_options tokens;
+    const char **scores, *view;
     size_t n_scores, scores_room;
-    const char *data, *tags, *out, *multi, *view, *where;
-    const char **definitions;
-    size_t n_definitions, definitions_room;
-    char **by;
-    size_t n_by;
-    size_t bootstrap;
-    uint64_t seed;
-    bool full;
     lg_gap_sort sort;
 };
 
-enum {
-    KEY_DATA = 0x100,
-    KEY_TAGS,
-    KEY_BY,
-    KEY_SORT,
-    KEY_MULTI,
-    KEY_DEFINE,
-    KEY_WHERE,
-    KEY_VIEW,
-    KEY_BOOTSTRAP,
-    KEY_SEED,
-    KEY_FULL
-};
-enum { REPLICATES = 1000, MOST_REPLICATES = 100000 };
+enum { KEY_SORT = 0x100, KEY_VIEW };
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     static const char *const sorts[] = {"group", "contribution", NULL};
     struct options *o = state->input;
     switch (key) {
-    case 'o':
-        o->out = argument;
-        return 0;
-    case KEY_DATA:
-        o->data = argument;
-        return 0;
-    case KEY_TAGS:
-        o->tags = argument;
-        return 0;
-    case KEY_BY:
-        free(o->by);
-        o->by = cli_list(state, "--by", argument, &o->n_by);
-        return 0;
-    case KEY_MULTI:
-        o->multi = lg_multi_names[cli_choice(state, "--multi", argument, lg_multi_names)];
-        return 0;
-    case KEY_DEFINE:
-        return cli_push(&o->definitions, &o->n_definitions, &o->definitions_room, argument);
-    case KEY_WHERE:
-        o->where = argument;
-        return 0;
     case KEY_VIEW:
         o->view = argument;
-        return 0;
-    case KEY_BOOTSTRAP:
-        o->bootstrap =
-            argument ? (size_t)cli_number(state, "--bootstrap", argument, 1, MOST_REPLICATES) : REPLICATES;
-        return 0;
-    case KEY_SEED:
-        o->seed = cli_number(state, "--seed", argument, 0, UINT64_MAX);
-        return 0;
-    case KEY_FULL:
-        o->full = true;
         return 0;
     case KEY_SORT:
         o->sort = (lg_gap_sort)cli_choice(state, "--sort", argument, sorts);
@@ -84,44 +31,45 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_END:
         if (o->n_scores < 2)
             argp_error(state, "a gap needs the scores of two models; `lossgap score` makes them");
-        if (o->view && o->by) argp_error(state, "--view has columns of its own to group by: leave out --by");
-        if (!o->data) argp_error(state, "which dataset are these the scores of? Give --data DATA");
+        if (o->view && o->tokens.by)
+            argp_error(state, "--view has columns of its own to group by: leave out --by");
+        if (!o->tokens.data) argp_error(state, "which dataset are these the scores of? Give --data DATA");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_tokens(key, argument, state, &o->tokens);
     }
 }
 
 static const struct argp_option options[] = {
-    {"data", KEY_DATA, "DATA", 0, "The dataset that was scored", 1},
-    {"tags", KEY_TAGS, "TAGS", 0, "Its tags (from `lossgap tag`)", 1},
-    {"by", KEY_BY, "COLUMN,...", 0,
+    {"data", CLI_TOKENS_DATA, "DATA", 0, "The dataset that was scored", 1},
+    {"tags", CLI_TOKENS_TAGS, "TAGS", 0, "Its tags (from `lossgap tag`)", 1},
+    {"by", CLI_TOKENS_BY, "COLUMN,...", 0,
      "Group by each of these columns alone and by all together: domain, kind, document, or a column of the "
      "tags "
      "(default: what there is of domain, family, class, delimiter, word_position, char_class, reuse, "
      "copy_len and "
      "prev_distance, each alone and crossed with domain)",
      1},
-    {"multi", KEY_MULTI, "HOW", 0,
+    {"multi", CLI_TOKENS_MULTI, "HOW", 0,
      "A token that carries several families, classes or delimiters counts under the first, under all, or not "
      "at all "
      "(drop); "
      "default: as the tags were made",
      1},
-    {"define", KEY_DEFINE, "NAME=EXPR", 0,
+    {"define", CLI_TOKENS_DEFINE, "NAME=EXPR", 0,
      "A column computed from others, for --where, for later definitions and, if it is a condition or a "
      "category, "
      "for --by, as 'far=prev_distance > 1000'",
      1},
-    {"where", KEY_WHERE, "EXPR", 0,
+    {"where", CLI_TOKENS_WHERE, "EXPR", 0,
      "Count only tokens for which EXPR holds, as in 'family = noun and copy_len = 0' (docs/guide/query.md)",
      1},
     {"view", KEY_VIEW, "NAME", 0,
      "A ready-made comparison, with differences or slopes and their intervals; the names stand below", 1},
-    {"bootstrap", KEY_BOOTSTRAP, "N", OPTION_ARG_OPTIONAL,
+    {"bootstrap", CLI_TOKENS_BOOTSTRAP, "N", OPTION_ARG_OPTIONAL,
      "Intervals from N resamples of the documents, too (1000 without N); the same for any --threads", 1},
-    {"seed", KEY_SEED, "NUMBER", 0, "Of the resamples (default 0)", 1},
-    {"full", KEY_FULL, NULL, 0,
+    {"seed", CLI_TOKENS_SEED, "NUMBER", 0, "Of the resamples (default 0)", 1},
+    {"full", CLI_TOKENS_FULL, NULL, 0,
      "Add to the table: median, share of tokens improved, mean without the heaviest tokens, other averages, "
      "tests, the smallest effect that could "
      "be detected, bootstrap intervals. JSON and CSV always have them",
@@ -179,24 +127,23 @@ static lg_status run(cli *c, const struct options *o) {
     char *text = NULL;
     size_t length;
     if (!scores) return lg_fail_memory(&c->error);
-    lg_status status = lg_dataset_open(o->data, &data, &c->error);
-    for (size_t i = 0; i < o->n_scores && !status; i++)
-        status = lg_scores_open(o->scores[i], &data, &scores[i], &c->error);
-    lg_gap_options gap_options = {.by = (const char *const *)o->by,
-                                  .n_by = o->n_by,
-                                  .multi = o->multi,
-                                  .where = o->where,
-                                  .define = o->definitions,
-                                  .n_define = o->n_definitions,
+    lg_status status = cli_open_scores(o->tokens.data, o->scores, o->n_scores, &data, scores, &c->error);
+    lg_gap_options gap_options = {.by = (const char *const *)o->tokens.by,
+                                  .n_by = o->tokens.n_by,
+                                  .multi = o->tokens.multi,
+                                  .where = o->tokens.where,
+                                  .define = o->tokens.definitions,
+                                  .n_define = o->tokens.n_definitions,
                                   .view = o->view,
-                                  .bootstrap = o->bootstrap,
-                                  .seed = o->seed,
+                                  .bootstrap = o->tokens.bootstrap,
+                                  .seed = o->tokens.seed,
                                   .threads = c->threads,
                                   .command = c->command_line};
-    if (!status) status = lg_gap_compute(&data, scores, o->n_scores, o->tags, &gap_options, &gap, &c->error);
-    if (!status && o->out) status = cli_write_gap(gap, o->out, &c->error);
+    if (!status)
+        status = lg_gap_compute(&data, scores, o->n_scores, o->tokens.tags, &gap_options, &gap, &c->error);
+    if (!status && o->tokens.out) status = cli_write_gap(gap, o->tokens.out, &c->error);
     lg_table_style style = {
-        .width = cli_width(stdout), .color = cli_color(stdout), .full = o->full, .sort = o->sort};
+        .width = cli_width(stdout), .color = cli_color(stdout), .full = o->tokens.full, .sort = o->sort};
     if (!status)
         status = c->json ? lg_gap_json(gap, &text, &length, &c->error)
                          : lg_gap_table(gap, &style, &text, &length, &c->error);
@@ -210,12 +157,12 @@ static lg_status run(cli *c, const struct options *o) {
 }
 
 int cmd_gap(int argc, char **argv) {
-    struct options o = {0};
+    struct options o = {.tokens.fewest = 1};
     cli c;
     cli_start(&c, argc, argv, &argp, CLI_THREADS | CLI_JSON, &o);
     lg_status status = run(&c, &o);
     free(o.scores);
-    free(o.by);
-    free(o.definitions);
+    free(o.tokens.by);
+    free(o.tokens.definitions);
     return cli_end(&c, status);
 }

@@ -7,40 +7,21 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "lossgap/report.h"
-#include "lossgap/tag.h"
 
 /* Files of scores, each once, and what they are for: indices. */
 struct options {
+    cli_token_options tokens;
     const char **files;
     size_t n_files, files_room;
     size_t *pair, *seeds_a, *seeds_b; /* pair: positional arguments */
     size_t n_pair, n_seeds_a, n_seeds_b, pair_room, seeds_a_room, seeds_b_room;
     lg_profile_pair *references;
     size_t n_references, references_room;
-    const char *data, *tags, *out, *multi, *where;
-    char **by;
-    const char **definitions;
-    size_t n_by, n_definitions, definitions_room, bootstrap;
-    uint64_t seed;
-    bool full;
     char **lists[64]; /* names of --seeds */
     size_t n_lists;
 };
 
-enum {
-    KEY_DATA = 0x100,
-    KEY_TAGS,
-    KEY_BY,
-    KEY_REFERENCE,
-    KEY_SEEDS,
-    KEY_MULTI,
-    KEY_DEFINE,
-    KEY_WHERE,
-    KEY_BOOTSTRAP,
-    KEY_SEED,
-    KEY_FULL
-};
-enum { REPLICATES = 1000, MOST_REPLICATES = 100000 };
+enum { KEY_REFERENCE = 0x100, KEY_SEEDS };
 
 /* The index of FILE among the files; SIZE_MAX: no memory. A file named twice is opened once. */
 static size_t file_index(struct options *o, const char *file) {
@@ -92,41 +73,10 @@ static error_t add_seeds(struct options *o, struct argp_state *state, const char
 static error_t parse(int key, char *argument, struct argp_state *state) {
     struct options *o = state->input;
     switch (key) {
-    case 'o':
-        o->out = argument;
-        return 0;
-    case KEY_DATA:
-        o->data = argument;
-        return 0;
-    case KEY_TAGS:
-        o->tags = argument;
-        return 0;
-    case KEY_BY:
-        free(o->by);
-        o->by = cli_list(state, "--by", argument, &o->n_by);
-        return 0;
     case KEY_REFERENCE:
         return add_reference(o, state, argument);
     case KEY_SEEDS:
         return add_seeds(o, state, argument);
-    case KEY_MULTI:
-        o->multi = lg_multi_names[cli_choice(state, "--multi", argument, lg_multi_names)];
-        return 0;
-    case KEY_DEFINE:
-        return cli_push(&o->definitions, &o->n_definitions, &o->definitions_room, argument);
-    case KEY_WHERE:
-        o->where = argument;
-        return 0;
-    case KEY_BOOTSTRAP:
-        o->bootstrap =
-            argument ? (size_t)cli_number(state, "--bootstrap", argument, 0, MOST_REPLICATES) : REPLICATES;
-        return 0;
-    case KEY_SEED:
-        o->seed = cli_number(state, "--seed", argument, 0, UINT64_MAX);
-        return 0;
-    case KEY_FULL:
-        o->full = true;
-        return 0;
     case ARGP_KEY_ARG:
         return add_file(o, argument, &o->pair, &o->n_pair, &o->pair_room) ? 0 : ENOMEM;
     case ARGP_KEY_END:
@@ -136,17 +86,17 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
                 "a profile is of the scores of two models, and %zu are named; a pair to compare it with "
                 "comes with --reference, further seeds with --seeds",
                 o->n_pair);
-        if (!o->data) argp_error(state, "which dataset are these the scores of? Give --data DATA");
+        if (!o->tokens.data) argp_error(state, "which dataset are these the scores of? Give --data DATA");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_tokens(key, argument, state, &o->tokens);
     }
 }
 
 static const struct argp_option options[] = {
-    {"data", KEY_DATA, "DATA", 0, "The dataset that was scored", 1},
-    {"tags", KEY_TAGS, "TAGS", 0, "Its tags (from `lossgap tag`)", 1},
-    {"by", KEY_BY, "COLUMN,...", 0,
+    {"data", CLI_TOKENS_DATA, "DATA", 0, "The dataset that was scored", 1},
+    {"tags", CLI_TOKENS_TAGS, "TAGS", 0, "Its tags (from `lossgap tag`)", 1},
+    {"by", CLI_TOKENS_BY, "COLUMN,...", 0,
      "Group by each of these columns alone and by all together: domain, kind, document, a column of the "
      "tags, or of "
      "--define (default: family)",
@@ -159,22 +109,22 @@ static const struct argp_option options[] = {
     {"seeds", KEY_SEEDS, "A=SCORES,...|B=SCORES,...", 0,
      "Further seeds or checkpoints of A's, or of B's architecture: the noise floor that the gap must exceed",
      1},
-    {"multi", KEY_MULTI, "HOW", 0,
+    {"multi", CLI_TOKENS_MULTI, "HOW", 0,
      "A token that carries several families, classes or delimiters counts under the first, under all, or not "
      "at all "
      "(drop); default: as the tags were made",
      1},
-    {"define", KEY_DEFINE, "NAME=EXPR", 0,
+    {"define", CLI_TOKENS_DEFINE, "NAME=EXPR", 0,
      "A column computed from others, for --where, for later definitions and, if it is a condition or a "
      "category, for "
      "--by, as 'far=prev_distance > 1000'",
      1},
-    {"where", KEY_WHERE, "EXPR", 0,
+    {"where", CLI_TOKENS_WHERE, "EXPR", 0,
      "Count only tokens for which EXPR holds, as in 'copy_len = 0' (docs/guide/query.md)", 1},
-    {"bootstrap", KEY_BOOTSTRAP, "N", OPTION_ARG_OPTIONAL,
+    {"bootstrap", CLI_TOKENS_BOOTSTRAP, "N", OPTION_ARG_OPTIONAL,
      "Resamples of the documents for the second kind of interval (default 1000; 0: none)", 1},
-    {"seed", KEY_SEED, "NUMBER", 0, "Of the resamples (default 0)", 1},
-    {"full", KEY_FULL, NULL, 0,
+    {"seed", CLI_TOKENS_SEED, "NUMBER", 0, "Of the resamples (default 0)", 1},
+    {"full", CLI_TOKENS_FULL, NULL, 0,
      "Add errors, tests, Fieller's and resampled intervals to the table. JSON and CSV always have them", 2},
     {"output", 'o', "PROFILE.json", 0, "Write JSON there and CSV beside it (PROFILE.csv)", 2},
     {0},
@@ -253,15 +203,13 @@ static lg_status run(cli *c, struct options *o) {
     size_t length;
     if (!scores) return lg_fail_memory(&c->error);
     lg_status status = order_files(o, &c->error);
-    if (!status) status = lg_dataset_open(o->data, &data, &c->error);
-    for (size_t i = 0; i < o->n_files && !status; i++)
-        status = lg_scores_open(o->files[i], &data, &scores[i], &c->error);
-    lg_profile_options profile_options = {.by = (const char *const *)o->by,
-                                          .n_by = o->n_by,
-                                          .multi = o->multi,
-                                          .where = o->where,
-                                          .define = o->definitions,
-                                          .n_define = o->n_definitions,
+    if (!status) status = cli_open_scores(o->tokens.data, o->files, o->n_files, &data, scores, &c->error);
+    lg_profile_options profile_options = {.by = (const char *const *)o->tokens.by,
+                                          .n_by = o->tokens.n_by,
+                                          .multi = o->tokens.multi,
+                                          .where = o->tokens.where,
+                                          .define = o->tokens.definitions,
+                                          .n_define = o->tokens.n_definitions,
                                           .pair = {o->pair[0], o->pair[1]},
                                           .references = o->references,
                                           .n_references = o->n_references,
@@ -269,15 +217,15 @@ static lg_status run(cli *c, struct options *o) {
                                           .n_seeds_a = o->n_seeds_a,
                                           .seeds_b = o->seeds_b,
                                           .n_seeds_b = o->n_seeds_b,
-                                          .bootstrap = o->bootstrap,
-                                          .seed = o->seed,
+                                          .bootstrap = o->tokens.bootstrap,
+                                          .seed = o->tokens.seed,
                                           .threads = c->threads,
                                           .command = c->command_line};
     if (!status)
-        status =
-            lg_profile_compute(&data, scores, o->n_files, o->tags, &profile_options, &profile, &c->error);
-    if (!status && o->out) status = write_files(profile, o->out, &c->error);
-    lg_table_style style = {.width = cli_width(stdout), .color = cli_color(stdout), .full = o->full};
+        status = lg_profile_compute(&data, scores, o->n_files, o->tokens.tags, &profile_options, &profile,
+                                    &c->error);
+    if (!status && o->tokens.out) status = write_files(profile, o->tokens.out, &c->error);
+    lg_table_style style = {.width = cli_width(stdout), .color = cli_color(stdout), .full = o->tokens.full};
     if (!status)
         status = c->json ? lg_profile_json(profile, &text, &length, &c->error)
                          : lg_profile_table(profile, &style, &text, &length, &c->error);
@@ -291,7 +239,7 @@ static lg_status run(cli *c, struct options *o) {
 }
 
 int cmd_profile(int argc, char **argv) {
-    struct options o = {.bootstrap = REPLICATES};
+    struct options o = {.tokens.bootstrap = CLI_REPLICATES};
     cli c;
     cli_start(&c, argc, argv, &argp, CLI_THREADS | CLI_JSON, &o);
     lg_status status = run(&c, &o);
@@ -300,8 +248,8 @@ int cmd_profile(int argc, char **argv) {
     free(o.seeds_a);
     free(o.seeds_b);
     free(o.references);
-    free(o.by);
-    free(o.definitions);
+    free(o.tokens.by);
+    free(o.tokens.definitions);
     for (size_t i = 0; i < o.n_lists; i++) free(o.lists[i]);
     return cli_end(&c, status);
 }

@@ -8,9 +8,9 @@
 #include "lossgap/report.h"
 
 struct options {
-    const char **tables, **references, **definitions;
-    size_t n_tables, n_definitions, tables_room, references_room, definitions_room;
-    const char *out, *data, *tags, *difficulty;
+    cli_token_options tokens; /* without groups */
+    const char **tables, **references, *difficulty;
+    size_t n_tables, tables_room, references_room;
     bool paper;
     lg_regress_options regress;
 };
@@ -22,10 +22,6 @@ enum {
     KEY_WEIGHTS,
     KEY_REFERENCE,
     KEY_TOLERANCE,
-    KEY_DEFINE,
-    KEY_WHERE,
-    KEY_DATA,
-    KEY_TAGS,
     KEY_DIFFICULTY,
     KEY_PRESET
 };
@@ -43,21 +39,12 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     struct options *o = state->input;
     lg_regress_options *r = &o->regress;
     switch (key) {
-    case 'o':
-        o->out = argument;
-        return 0;
     case KEY_FORMULA:
         r->formula = argument;
         return 0;
     case KEY_PRESET:
         cli_choice(state, "--preset", argument, presets);
         o->paper = true;
-        return 0;
-    case KEY_DATA:
-        o->data = argument;
-        return 0;
-    case KEY_TAGS:
-        o->tags = argument;
         return 0;
     case KEY_DIFFICULTY:
         o->difficulty = argument;
@@ -73,11 +60,6 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_REFERENCE:
         return cli_push(&o->references, &r->n_references, &o->references_room, argument);
-    case KEY_DEFINE:
-        return cli_push(&o->definitions, &o->n_definitions, &o->definitions_room, argument);
-    case KEY_WHERE:
-        r->where = argument;
-        return 0;
     case KEY_TOLERANCE:
         r->tolerance = parse_tolerance(state, argument);
         return 0;
@@ -90,19 +72,20 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         if (o->paper) r->formula = LG_REGRESS_PAPER;
         if (!r->formula)
             argp_error(state, "what is to be explained, and by what? Give --formula 'gap ~ domain + ...'");
-        if (o->data && o->n_tables < 2) argp_error(state, "with --data, name the scores of two models");
-        if (!o->data && (o->tags || o->difficulty || o->paper))
+        if (o->tokens.data && o->n_tables < 2)
+            argp_error(state, "with --data, name the scores of two models");
+        if (!o->tokens.data && (o->tokens.tags || o->difficulty || o->paper))
             argp_error(state, "--tags, --difficulty and --preset are for scores: give --data DATA too");
-        if (o->data && !r->cluster) r->cluster = "doc";
+        if (o->tokens.data && !r->cluster) r->cluster = "doc";
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_tokens(key, argument, state, &o->tokens);
     }
 }
 
 static const struct argp_option options[] = {
-    {"data", KEY_DATA, "DATA", 0, "The dataset that was scored: the arguments are scores", 1},
-    {"tags", KEY_TAGS, "TAGS", 0, "Its tags (from `lossgap tag`)", 1},
+    {"data", CLI_TOKENS_DATA, "DATA", 0, "The dataset that was scored: the arguments are scores", 1},
+    {"tags", CLI_TOKENS_TAGS, "TAGS", 0, "Its tags (from `lossgap tag`)", 1},
     {"preset", KEY_PRESET, "paper", 0, "The paper's regression in place of --formula", 1},
     {"difficulty", KEY_DIFFICULTY, "MODEL", 0,
      "The loss of this model as the difficulty (further scores may be named); default mean: of the two "
@@ -110,10 +93,10 @@ static const struct argp_option options[] = {
      1},
     {"formula", KEY_FORMULA, "FORMULA", 0,
      "OUTCOME ~ TERM + TERM...: columns, powers x^2, interactions a:b and a*b, 0 + for no intercept", 1},
-    {"define", KEY_DEFINE, "NAME=EXPR", 0,
+    {"define", CLI_TOKENS_DEFINE, "NAME=EXPR", 0,
      "A column computed from others, as 'log_frequency=log(frequency)'; comparisons give 0 and 1", 1},
-    {"where", KEY_WHERE, "EXPR", 0, "Only rows for which this holds, as 'copy_len = 0 and domain != python'",
-     1},
+    {"where", CLI_TOKENS_WHERE, "EXPR", 0,
+     "Only rows for which this holds, as 'copy_len = 0 and domain != python'", 1},
     {"reference", KEY_REFERENCE, "COLUMN=LEVEL", 0,
      "The level that the others of a category are compared with (default: its first)", 1},
     {"cluster", KEY_CLUSTER, "COLUMN", 0,
@@ -181,15 +164,16 @@ static lg_status fill_frame(cli *c, const struct options *o, lg_frame *frame, lg
                             lg_scores *scores) {
     char difficulty[300];
     size_t n = o->n_tables;
-    lg_status status = o->data ? lg_dataset_open(o->data, data, &c->error) : LG_OK;
-    for (size_t i = 0; i < n && !status; i++)
-        status = o->data ? lg_scores_open(o->tables[i], data, &scores[i], &c->error)
-                         : lg_frame_add_file(frame, o->tables[i], &c->error);
-    if (!status && o->data) status = find_difficulty(c, o, data, scores, &n, difficulty, sizeof difficulty);
-    if (!status && o->data)
-        status = lg_frame_add_scores(frame, data, scores, n, o->tags, difficulty, &c->error);
-    for (size_t i = 0; i < o->n_definitions && !status; i++)
-        status = lg_frame_define(frame, o->definitions[i], &c->error);
+    lg_status status =
+        o->tokens.data ? cli_open_scores(o->tokens.data, o->tables, n, data, scores, &c->error) : LG_OK;
+    for (size_t i = 0; i < n && !status && !o->tokens.data; i++)
+        status = lg_frame_add_file(frame, o->tables[i], &c->error);
+    if (!status && o->tokens.data)
+        status = find_difficulty(c, o, data, scores, &n, difficulty, sizeof difficulty);
+    if (!status && o->tokens.data)
+        status = lg_frame_add_scores(frame, data, scores, n, o->tokens.tags, difficulty, &c->error);
+    for (size_t i = 0; i < o->tokens.n_definitions && !status; i++)
+        status = lg_frame_define(frame, o->tokens.definitions[i], &c->error);
     return status;
 }
 
@@ -201,12 +185,13 @@ static lg_status run(cli *c, struct options *o) {
     char *text = NULL;
     size_t length;
     o->regress.references = o->references;
+    o->regress.where = o->tokens.where;
     o->regress.command = c->command_line;
     o->regress.threads = c->threads;
     lg_status status = scores ? lg_frame_create(&frame, &c->error) : lg_fail_memory(&c->error);
     if (!status) status = fill_frame(c, o, frame, &data, scores);
     if (!status) status = lg_regress_compute(frame, &o->regress, &c->monitor, &regress, &c->error);
-    if (!status && o->out) status = write_files(regress, o->out, &c->error);
+    if (!status && o->tokens.out) status = write_files(regress, o->tokens.out, &c->error);
     lg_table_style style = {.width = cli_width(stdout), .color = cli_color(stdout)};
     if (!status)
         status = c->json ? lg_regress_json(regress, &text, &length, &c->error)
@@ -228,6 +213,6 @@ int cmd_regress(int argc, char **argv) {
     lg_status status = run(&c, &o);
     free(o.tables);
     free(o.references);
-    free(o.definitions);
+    free(o.tokens.definitions);
     return cli_end(&c, status);
 }

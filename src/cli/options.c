@@ -1,10 +1,12 @@
-/* Options that several commands take: how a corpus is read, how it is scored. Each group is an argp child. */
+/* Options that several commands take: how a corpus is read, how it is scored (argp children), which filters
+   are made, which tokens are compared (parsers: each command's help has words of its own). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "lossgap/dataset.h"
 #include "lossgap/score.h"
+#include "lossgap/tag.h"
 
 enum {
     KIND = 0x2001,
@@ -170,4 +172,51 @@ error_t cli_parse_filter(int key, char *argument, struct argp_state *state, cli_
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+error_t cli_parse_tokens(int key, char *argument, struct argp_state *state, cli_token_options *o) {
+    enum { MOST_REPLICATES = 100000 };
+    switch (key) {
+    case 'o':
+        o->out = argument;
+        return 0;
+    case CLI_TOKENS_DATA:
+        o->data = argument;
+        return 0;
+    case CLI_TOKENS_TAGS:
+        o->tags = argument;
+        return 0;
+    case CLI_TOKENS_BY:
+        free(o->by);
+        o->by = cli_list(state, "--by", argument, &o->n_by);
+        return 0;
+    case CLI_TOKENS_MULTI:
+        o->multi = lg_multi_names[cli_choice(state, "--multi", argument, lg_multi_names)];
+        return 0;
+    case CLI_TOKENS_DEFINE:
+        return cli_push(&o->definitions, &o->n_definitions, &o->definitions_room, argument);
+    case CLI_TOKENS_WHERE:
+        o->where = argument;
+        return 0;
+    case CLI_TOKENS_BOOTSTRAP:
+        o->bootstrap = argument
+                           ? (size_t)cli_number(state, "--bootstrap", argument, o->fewest, MOST_REPLICATES)
+                           : CLI_REPLICATES;
+        return 0;
+    case CLI_TOKENS_SEED:
+        o->seed = cli_number(state, "--seed", argument, 0, UINT64_MAX);
+        return 0;
+    case CLI_TOKENS_FULL:
+        o->full = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+lg_status cli_open_scores(const char *data_path, const char *const *paths, size_t n, lg_dataset *data,
+                          lg_scores *scores, lg_error *error) {
+    lg_status status = lg_dataset_open(data_path, data, error);
+    for (size_t i = 0; i < n && !status; i++) status = lg_scores_open(paths[i], data, &scores[i], error);
+    return status;
 }
