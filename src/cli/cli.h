@@ -44,7 +44,7 @@ typedef struct cli {
     double started;
 } cli;
 
-/* Parses ARGV with the command's ARGP (input INPUT; its children are ignored) and the COMMON options, and
+/* Parses ARGV with the command's ARGP (input INPUT; four children at most) and the COMMON options, and
    arms the signals. Exits with 2 on wrong usage. */
 void cli_start(cli *c, int argc, char **argv, const struct argp *argp, unsigned common, void *input);
 /* Ends the live line, prints what c->error says if STATUS is not LG_OK, frees. Returns the exit code. */
