@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "tag/code_python.h"
 
 const TSLanguage *lg_grammar_python(void);
@@ -168,10 +169,10 @@ static const char *const builtins[] = {
 uint16_t lg_python_name_tag(const char *text, size_t length) {
     size_t low = 0, high = sizeof builtins / sizeof *builtins;
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strncmp(text, builtins[middle], length);
-        if (!order && builtins[middle][length]) order = -1;
-        if (!order) return LG_PYTHON_BUILTIN;
+        size_t middle = low + (high - low) / 2, n = strlen(builtins[middle]);
+        int order = memcmp(text, builtins[middle], length < n ? length : n);
+        if (!order && length == n) return LG_PYTHON_BUILTIN;
+        if (!order) order = length < n ? -1 : 1;
         if (order < 0) high = middle;
         else low = middle + 1;
     }
@@ -186,11 +187,9 @@ uint16_t lg_python_keyword_tag(const char *text, size_t length) {
     static const char *const constants[] = {"False", "None", "True"};
     if (length < 2 || length > 8) return LG_PYTHON_IDENTIFIER;
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-        if (*text == *keywords[i] && !strncmp(text, keywords[i], length) && !keywords[i][length])
-            return LG_PYTHON_KEYWORD;
+        if (lg_text_is(text, length, keywords[i])) return LG_PYTHON_KEYWORD;
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        if (*text == *constants[i] && !strncmp(text, constants[i], length) && !constants[i][length])
-            return LG_PYTHON_CONSTANT;
+        if (lg_text_is(text, length, constants[i])) return LG_PYTHON_CONSTANT;
     return LG_PYTHON_IDENTIFIER;
 }
 
@@ -412,7 +411,7 @@ static bool begins_statement(const lg_code_walk *w, size_t begin, size_t end) {
                                         "del",    "global", "nonlocal", "pass",     "raise",
                                         "return", "try",    "while",    "with",     "import"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == end - begin && !memcmp(w->text + begin, words[i], end - begin)) return true;
+        if (lg_text_is(w->text + begin, end - begin, words[i])) return true;
     return false;
 }
 
@@ -426,7 +425,7 @@ static bool is_read_after_keyword(const lg_code_walk *w, size_t begin) {
     if (!last || s->end[s->count - 1] != begin || s->tag[last - 1] != LG_PYTHON_KEYWORD) return false;
     size_t at = (size_t)s->begin[last - 1], length = (size_t)s->end[last - 1] - at;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == length && !memcmp(w->text + at, words[i], length)) return true;
+        if (lg_text_is(w->text + at, length, words[i])) return true;
     return false;
 }
 

@@ -8,13 +8,14 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "tag/prose.h"
 
 /* ---- names ---- */
 
 size_t lg_pos_names_find(const lg_pos_names *names, const char *name, size_t length) {
     for (size_t i = 0; i < names->count; i++)
-        if (strncmp(names->names[i], name, length) == 0 && !names->names[i][length]) return i;
+        if (lg_text_is(name, length, names->names[i])) return i;
     return SIZE_MAX;
 }
 

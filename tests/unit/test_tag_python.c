@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tag/code_internal.h"
+#include "tag/code_python.h"
 
 static lg_code *code;
 
@@ -96,6 +97,19 @@ static void test_names(void **state) {
            "keyword raise\nbuiltin ValueError\nkeyword from\nkeyword.constant None\nnewline \\n\n");
     expect("\xC3\xA9t\xC3\xA9 = caf\xC3\xA9\n",
            "identifier \xC3\xA9t\xC3\xA9\noperator.assign =\nidentifier caf\xC3\xA9\nnewline \\n\n");
+}
+
+/* A zero byte belongs to the name; nothing behind the known names is looked at. */
+static void test_zero_bytes(void **state) {
+    (void)state;
+    static const char name[] = "slice\0\0";
+    assert_int_equal(lg_python_name_tag(name, 5), LG_PYTHON_BUILTIN);
+    for (size_t n = 1; n < sizeof name; n++)
+        if (n != 5) assert_int_equal(lg_python_name_tag(name, n), LG_PYTHON_IDENTIFIER);
+    static const char keyword[] = "while\0\0";
+    for (size_t n = 1; n < sizeof keyword; n++)
+        assert_int_equal(lg_python_keyword_tag(keyword, n),
+                         n == 5 ? LG_PYTHON_KEYWORD : LG_PYTHON_IDENTIFIER);
 }
 
 static void test_keywords(void **state) {
@@ -292,15 +306,11 @@ static void test_long_statement(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_keywords),
-        cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_numbers_and_signs),
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_tables),         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_zero_bytes),     cmocka_unit_test(test_keywords),
+        cmocka_unit_test(test_strings),        cmocka_unit_test(test_numbers_and_signs),
+        cmocka_unit_test(test_layout),         cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_hostile),        cmocka_unit_test(test_long),
         cmocka_unit_test(test_long_statement),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
