@@ -112,6 +112,9 @@ struct lg_dataset;
 struct lg_scores;
 lg_status cli_open_scores(const char *data_path, const char *const *paths, size_t n, struct lg_dataset *data,
                           struct lg_scores *scores, lg_error *error);
+/* Refuses a folder OUT of results that is, or lies in, one of the folders PATHS [n] that are read as text:
+   the next run would read the results, and compute everything anew. */
+lg_status cli_refuse_inside(const char *out, const char *const *paths, size_t n, lg_error *error);
 /* Splits TEXT at commas into a NULL-terminated array, one block: free() it. Empty parts are a usage error. */
 char **cli_list(const struct argp_state *state, const char *option, const char *text, size_t *count);
 

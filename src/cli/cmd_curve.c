@@ -213,7 +213,9 @@ static lg_status check_names(curve_work *w) {
     const char *baseline = baseline_of(w);
     if (!is_run(w, baseline, strlen(baseline)))
         return lg_fail(&w->c->error, LG_USAGE, "--baseline %s: there is no such run", baseline);
-    lg_status status = check_reference(w, "--scores", w->o->filter.pair[0]);
+    lg_status status =
+        w->o->out ? cli_refuse_inside(w->o->out, w->o->corpora, w->o->n_corpora, &w->c->error) : LG_OK;
+    if (!status) status = check_reference(w, "--scores", w->o->filter.pair[0]);
     if (!status) status = check_reference(w, "--scores", w->o->filter.pair[1]);
     if (!status) status = check_reference(w, "--hard", w->o->filter.hard);
     if (!status && w->o->filter.file && !lg_exists(w->o->filter.file))

@@ -1,8 +1,11 @@
 /* Options that several commands take: how a corpus is read, how it is scored (argp children), which filters
    are made, which tokens are compared (parsers: each command's help has words of its own). */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "cli/cli.h"
 #include "lossgap/dataset.h"
 #include "lossgap/score.h"
@@ -145,6 +148,43 @@ static error_t parse_score(int key, char *argument, struct argp_state *state) {
 }
 
 const struct argp cli_score_argp = {score_options, parse_score, NULL, NULL, NULL, NULL, NULL};
+
+/* PATH without links, or the deepest folder of it that is there. free(); NULL: no memory. */
+static char *resolve(const char *path) {
+    char *there = strdup(*path ? path : "."), *resolved = NULL;
+    for (size_t n = there ? strlen(there) : 0; there && !(resolved = realpath(there, NULL));) {
+        if (errno == ENOMEM) break;
+        while (n && there[n - 1] == '/') n--;
+        while (n && there[n - 1] != '/') n--;
+        if (!n) {
+            resolved = realpath(".", NULL);
+            break;
+        }
+        there[n] = '\0';
+    }
+    free(there);
+    return resolved;
+}
+
+lg_status cli_refuse_inside(const char *out, const char *const *paths, size_t n, lg_error *error) {
+    char *place = resolve(out);
+    lg_status status = place ? LG_OK : lg_fail_memory(error);
+    for (size_t i = 0; i < n && !status; i++) {
+        if (!lg_is_folder(paths[i])) continue;
+        char *corpus = realpath(paths[i], NULL);
+        size_t length = corpus ? strlen(corpus) : 0;
+        if (length == 1) length = 0; /* "/" holds everything */
+        if (corpus && strncmp(place, corpus, length) == 0 && (place[length] == '/' || !place[length]))
+            status =
+                lg_fail(error, LG_USAGE,
+                        "%s lies in %s, and what is written there would be read as text by the next run: "
+                        "choose a folder elsewhere",
+                        out, paths[i]);
+        free(corpus);
+    }
+    free(place);
+    return status;
+}
 
 error_t cli_parse_filter(int key, char *argument, struct argp_state *state, cli_filter_options *o) {
     size_t n;
