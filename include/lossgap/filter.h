@@ -71,6 +71,7 @@ LG_API const char *lg_filters_settings(const lg_filters *filters);
 
 /* Masks as an artefact (docs/formats/masks.md): written atomically; and read again as filters of DATA, which
    must hold the same tokens in the same documents. */
+LG_API lg_status lg_filters_may_write(const char *out, lg_error *error); /* asked before the work */
 LG_API lg_status lg_filters_write(const lg_filters *filters, const char *out, lg_error *error);
 LG_API lg_status lg_masks_open(const char *path, const lg_dataset *data, lg_filters **filters,
                                lg_error *error);

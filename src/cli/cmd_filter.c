@@ -68,7 +68,8 @@ static lg_status run(cli *c, const struct options *o) {
     lg_filters *filters = NULL;
     char *text = NULL;
     size_t length;
-    lg_status status = lg_dataset_open(o->data, &data, &c->error);
+    lg_status status = o->out ? lg_filters_may_write(o->out, &c->error) : LG_OK;
+    if (!status) status = lg_dataset_open(o->data, &data, &c->error);
     for (size_t i = 0; i < 2 && o->filter.pair[0] && !status; i++)
         status = lg_scores_open(o->filter.pair[i], &data, &pair[i], &c->error);
     if (!status && o->filter.hard) status = lg_scores_open(o->filter.hard, &data, &hard, &c->error);

@@ -55,6 +55,14 @@ static void describe(const lg_filters *f, lg_text *out) {
     lg_json_end_object(&w);
 }
 
+lg_status lg_filters_may_write(const char *out, lg_error *error) {
+    lg_table_writer *writer = NULL;
+    lg_status status = lg_table_may_replace(out, "masks", error);
+    if (!status) status = lg_table_writer_create(out, &writer, error); /* the folder must take files */
+    lg_table_writer_discard(writer);
+    return status;
+}
+
 lg_status lg_filters_write(const lg_filters *f, const char *out, lg_error *error) {
     const lg_dataset *data = f->data;
     lg_table_writer *writer = NULL;

@@ -49,6 +49,8 @@ printf 'x = copy_len > 1\nrare = family = nuon\n' >wrong.txt
 ends_with 3 "wrong.txt:2: filter rare 'family = nuon', column 10: no level 'nuon' of family; did you mean noun?" \
     "$LOSSGAP" filter data tags --filters wrong.txt
 ends_with 3 "data holds dataset, where masks is wanted" "$LOSSGAP" filter data tags -o data
+ends_with 3 "data holds dataset, where masks is wanted" "$LOSSGAP" filter data absent -o data # before any work
+ends_with 1 "cannot create a file beside absent/masks" "$LOSSGAP" filter data absent -o absent/masks
 
 # the losses over them
 check "$LOSSGAP" score "$models/transformer" data -o a --precision f32 --masks masks -q >table

@@ -49,6 +49,10 @@ static lg_status check(void *context, lg_error *error) {
     return lg_filters_check(&data, tags_path, &options, (const char *const[]){"a", "b"}, 2, error);
 }
 
+static lg_status may_write(void *context, lg_error *error) {
+    return lg_filters_may_write(context, error);
+}
+
 static lg_status read_again(void *context, lg_error *error) {
     lg_filters *f;
     lg_status status = lg_masks_open(context, &data, &f, error);
@@ -71,6 +75,7 @@ static void memory(void **state) {
     survives_failing_malloc(make, &scores[2], "filters");
     survives_failing_malloc(make_of_list, (void *)(uintptr_t)list, "state of a list");
     survives_failing_malloc(check, file, "a check");
+    survives_failing_malloc(may_write, masks, "whether masks may be written");
     survives_failing_malloc(read_again, masks, "masks");
     filter_close();
 }
