@@ -214,8 +214,8 @@ static lg_status read_run(const reader *f, const lg_json_value *v, size_t i) {
         return refuse(f, place,
                       "needs a \"name\" of letters, digits, '.', '_' and '-', without a dot in front");
     if (find_run(f->runs, name->string)) {
-        snprintf(at, sizeof at, "%s.name: there is a run %.100s already", place, name->string);
-        return refuse(f, at, "");
+        snprintf(at, sizeof at, "%s.name: there is a run %.100s", place, name->string);
+        return refuse(f, at, "already");
     }
     if (!list) return refuse(f, place, "has no \"checkpoints\"");
     run *r;

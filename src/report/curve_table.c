@@ -142,7 +142,7 @@ static void put_introduction(lg_text *out, const lg_curve *curve, const lg_curve
     put_quantity(out, about->tokens);
     lg_text_puts(out, " tokens in ");
     put_quantity(out, about->documents);
-    lg_text_puts(out, " documents; loss in nats per token\n");
+    lg_text_printf(out, " document%s; loss in nats per token\n", about->documents == 1 ? "" : "s");
     if (about->n_runs > 1) lg_text_printf(out, "%s; the baseline is %s.\n", LG_CURVE_SIGN, about->runs[0]);
     lg_text_printf(out,
                    "%s: half of the 95 %% interval, clustered by document; *: it leaves 0 out; -: none.\n",
