@@ -51,8 +51,8 @@ typedef struct lg_filters lg_filters; /* immutable; threads share it. Strings an
    they are used, not the scores. Wrong expressions of the file are LG_BAD_INPUT, with file and line. */
 LG_API lg_status lg_filters_open(const lg_dataset *data, const char *tags, const lg_filter_options *options,
                                  lg_filters **filters, lg_error *error);
-/* Whether they could be made so once there are scores of models called MODELS [n_models]; `pair` and `hard`
-   are not looked at. */
+/* Whether they could be made so once there are scores of models called MODELS [n_models]: from two on there
+   is a pair, from one on a model for `hard_copy5`; `pair` and `hard` are not looked at. */
 LG_API lg_status lg_filters_check(const lg_dataset *data, const char *tags, const lg_filter_options *options,
                                   const char *const *models, size_t n_models, lg_error *error);
 LG_API void lg_filters_close(lg_filters *filters); /* NULL is fine */

@@ -1,5 +1,6 @@
 /* lossgap curve: filtered losses over the checkpoints of training runs. Scores are kept by content, so that
    each checkpoint is computed once; with --watch the results grow as training goes on. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,10 +202,23 @@ static const char *baseline_of(const curve_work *w) {
                                        : lg_runs_at(w->runs, 0)->name;
 }
 
+/* The step of RUN@STEP, where LENGTH is that of RUN. */
+static lg_status read_step(const curve_work *w, const char *text, size_t length, uint64_t *step) {
+    const char *digits = text + length + 1;
+    size_t n = strspn(digits, "0123456789");
+    errno = 0;
+    *step = strtoull(digits, NULL, 10);
+    if (n && !digits[n] && !errno) return LG_OK;
+    return lg_fail(&w->c->error, LG_USAGE, "'%s': behind the @ stands a step", text);
+}
+
 /* RUN, RUN@STEP, or a file that is there. */
 static lg_status check_reference(const curve_work *w, const char *option, const char *text) {
     size_t length = text ? strcspn(text, "@") : 0;
-    if (!text || is_run(w, text, length) || lg_exists(text)) return LG_OK;
+    uint64_t step;
+    if (!text) return LG_OK;
+    if (is_run(w, text, length)) return text[length] ? read_step(w, text, length, &step) : LG_OK;
+    if (lg_exists(text)) return LG_OK;
     return lg_fail(&w->c->error, LG_USAGE, "%s %s: there is neither a run nor a file of that name", option,
                    text);
 }
@@ -276,10 +290,9 @@ static lg_status open_reference(const curve_work *w, const char *text, reference
     if (!text[length]) {
         s = last_of(w, text, length);
     } else {
-        char *end;
-        unsigned long long step = strtoull(text + length + 1, &end, 10);
-        if (*end || end == text + length + 1)
-            return lg_fail(&w->c->error, LG_USAGE, "'%s': behind the @ stands a step", text);
+        uint64_t step;
+        lg_status status = read_step(w, text, length, &step);
+        if (status) return status;
         for (size_t i = 0; i < w->n_scored; i++)
             if (w->scored[i].step == step && strlen(w->scored[i].run) == length &&
                 memcmp(w->scored[i].run, text, length) == 0)
@@ -326,17 +339,53 @@ static const char **wanted_now(const curve_work *w, bool pair, bool hard, lg_err
     return names;
 }
 
+/* Whether the checkpoint of RUN@STEP is there, or its scores were kept. With --watch it may come. */
+static lg_status check_step(const curve_work *w, const char *text, size_t length) {
+    uint64_t step;
+    bool there = false;
+    lg_status status = read_step(w, text, length, &step);
+    for (size_t i = 0; i < lg_runs_count(w->runs) && !status; i++) {
+        const lg_run *run = lg_runs_at(w->runs, i);
+        if (strlen(run->name) != length || memcmp(run->name, text, length) != 0) continue;
+        for (size_t k = 0; k < run->n_checkpoints && !there; k++) there = run->checkpoints[k].step == step;
+        if (!there) status = curve_manifest_has(w, run->name, &step, &there);
+    }
+    if (status || there || w->o->watch) return status;
+    return lg_fail(&w->c->error, LG_USAGE, "'%s': there is no such step; --list says which there are", text);
+}
+
 /* What expressions will call the reference TEXT: a run as it was given, a file's scores by their model.
-   free() NULL: cannot be opened, or no memory. */
+   free() NULL: it is not there, cannot be opened, or no memory. */
 static char *name_reference(const curve_work *w, const char *text) {
     lg_scores scores = {0};
     char *name;
-    if (is_run(w, text, strcspn(text, "@"))) name = strdup(text);
+    size_t length = strcspn(text, "@");
+    if (is_run(w, text, length) && text[length] && check_step(w, text, length)) return NULL;
+    if (is_run(w, text, length)) name = strdup(text);
     else if (lg_scores_open(text, &w->data, &scores, &w->c->error)) return NULL;
     else name = strdup(scores.model_name);
     lg_scores_close(&scores);
     if (!name) lg_fail_memory(&w->c->error);
     return name;
+}
+
+/* Takes the runs that will have no scores out of RUNS [*N]. With --watch any may have. */
+static lg_status drop_empty(curve_work *w, const char **runs, size_t *n) {
+    size_t kept = 0;
+    lg_status status = LG_OK;
+    for (size_t i = 0; i < *n && !status; i++) {
+        bool there = w->o->watch;
+        for (size_t r = 0; r < lg_runs_count(w->runs); r++) {
+            const lg_run *run = lg_runs_at(w->runs, r);
+            there |= strcmp(run->name, runs[i]) == 0 && run->n_checkpoints;
+        }
+        if (!there) status = curve_manifest_has(w, runs[i], NULL, &there);
+        if (!status && !there) lg_note(&w->c->monitor, "no checkpoint was found of the run %s", runs[i]);
+        if (there) runs[kept++] = runs[i];
+        else if (i == 0) break; /* no gaps without the baseline */
+    }
+    *n = kept;
+    return status;
 }
 
 lg_status curve_check_filters(curve_work *w) {
@@ -348,7 +397,7 @@ lg_status curve_check_filters(curve_work *w) {
     char *names[3] = {NULL};
     size_t n_runs, n = 0;
     const char **runs = order_runs(w, &n_runs);
-    lg_status status = runs ? LG_OK : lg_fail_memory(&w->c->error);
+    lg_status status = runs ? drop_empty(w, runs, &n_runs) : lg_fail_memory(&w->c->error);
     for (size_t i = 0; i < 3 && !status; i++)
         if (given[i] && !(names[i] = name_reference(w, given[i]))) status = w->c->error.status;
     /* by default the second of the pair is the first run behind the baseline that has scores: any may be */

@@ -76,6 +76,8 @@ lg_status curve_list(curve_work *w);
 /* curve_manifest.c: DIR/checkpoints.json (docs/formats/curve.md). Adds what it lists and is scored, and is
    neither among w->scored nor found, as gone. TELL: say what is left out. */
 lg_status curve_manifest_read(curve_work *w, bool tell);
+/* Whether it lists STEP of RUN; NULL: any step. */
+lg_status curve_manifest_has(const curve_work *w, const char *run, const uint64_t *step, bool *has);
 /* Adds w->scored to it. */
 lg_status curve_manifest_write(curve_work *w);
 

@@ -128,6 +128,18 @@ static lg_status save(const char *path, const manifest *m, lg_error *error) {
     return status;
 }
 
+lg_status curve_manifest_has(const curve_work *w, const char *run, const uint64_t *step, bool *has) {
+    manifest m = {0};
+    char *path = curve_path(w, "checkpoints.json");
+    lg_status status = path ? load(path, &m, &w->c->error) : lg_fail_memory(&w->c->error);
+    *has = false;
+    for (size_t i = 0; i < m.n && !status && !*has; i++)
+        *has = (!step || m.entries[i].step == *step) && strcmp(m.entries[i].run, run) == 0;
+    manifest_free(&m);
+    free(path);
+    return status;
+}
+
 lg_status curve_manifest_write(curve_work *w) {
     lg_error *error = &w->c->error;
     manifest m = {0};

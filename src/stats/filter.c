@@ -112,10 +112,11 @@ static lg_status find_reason(const maker *m, const built_in *b, const char **rea
         *reason = lg_arena_copy(&m->filters->arena, text, strlen(text));
         return *reason ? LG_OK : lg_fail_memory(error);
     }
-    if (m->check) return LG_OK;
-    if (state && !m->options->pair && !m->options->state_tags)
+    bool has_pair = m->check ? m->n_scores > 1 : m->options->pair != NULL;
+    bool has_hard = m->check ? m->n_scores > 0 : m->options->hard != NULL;
+    if (state && !has_pair && !m->options->state_tags)
         *reason = "needs the scores of a pair (--scores A B) or a list of tags (--state-tags)";
-    if (hard && !m->options->hard) *reason = "needs the scores of a model (--hard SCORES)";
+    if (hard && !has_hard) *reason = "needs the scores of a model (--hard SCORES)";
     return LG_OK;
 }
 
@@ -150,12 +151,10 @@ static lg_status define_built_ins(maker *m, lg_error *error) {
         status = find_reason(m, b, &d->reason, error);
         if (status || d->reason) continue;
         d->expression = b->expression;
-        if (strcmp(b->name, "hard_copy5") == 0) {
-            if (m->check && !m->n_scores) d->expression = "1 = 1";
-            else status = put_hard(m, d, error);
-        }
+        if (strcmp(b->name, "hard_copy5") == 0) status = put_hard(m, d, error);
         if (strcmp(b->name, "state") == 0) {
-            if (m->check) d->expression = "1 = 1"; /* chosen when there are losses */
+            if (m->check && !m->options->state_tags)
+                d->expression = "1 = 1"; /* chosen when there are losses */
             else if (is_wanted(m, "state") || m->options->file)
                 status = lg_filter_choose_state(m->filters, m->tags, m->options->pair, m->models,
                                                 m->options->state_tags, d, error);
@@ -473,6 +472,7 @@ lg_status lg_filters_check(const lg_dataset *data, const char *tags, const lg_fi
                .models = models,
                .n_scores = n_models,
                .check = true};
+    if (f) f->data = data;
     lg_status status = f && scores ? compile_filters(&m, tags, error) : lg_fail_memory(error);
     free_maker(&m);
     lg_filters_close(f);

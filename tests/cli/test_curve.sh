@@ -50,6 +50,11 @@ ends_with 3 "filters.txt:2: filter odd.*nuon" curve --filters filters.txt --only
 ends_with 2 "no filter 'all2'" curve --only all,all2
 printf 'hard = loss(c) > 1\n' >filters.txt
 ends_with 3 "filters.txt:1: filter hard" curve --filters filters.txt --only hard
+ends_with 2 "no level 'nuon' of tag" curve --state-tags nuon
+ends_with 2 "filter 'state' cannot be made" "$LOSSGAP" curve --run a=runs/a --corpus text -o out --only state
+ends_with 2 "filter 'state' cannot be made" "$LOSSGAP" curve --run a=runs/a --run 'b=nowhere/*' --corpus text -o out --only state
+ends_with 2 "'a@x': behind the @ stands a step" curve --hard a@x
+ends_with 2 "'a@30': there is no such step" curve --scores a@30 b
 ends_with 2 'lies in text' "$LOSSGAP" curve --run a=runs/a --corpus text -o text/out
 [ ! -e text/out ] || fail "results were written into the corpus"
 [ ! -e out/scores ] || fail "scores were made for filters that cannot be"

@@ -49,6 +49,11 @@ static lg_status check(void *context, lg_error *error) {
     return lg_filters_check(&data, tags_path, &options, (const char *const[]){"a", "b"}, 2, error);
 }
 
+static lg_status check_of_list(void *context, lg_error *error) {
+    lg_filter_options options = {.state_tags = context};
+    return lg_filters_check(&data, tags_path, &options, NULL, 0, error);
+}
+
 static lg_status may_write(void *context, lg_error *error) {
     return lg_filters_may_write(context, error);
 }
@@ -75,6 +80,7 @@ static void memory(void **state) {
     survives_failing_malloc(make, &scores[2], "filters");
     survives_failing_malloc(make_of_list, (void *)(uintptr_t)list, "state of a list");
     survives_failing_malloc(check, file, "a check");
+    survives_failing_malloc(check_of_list, (void *)(uintptr_t)list, "a check of a list");
     survives_failing_malloc(may_write, masks, "whether masks may be written");
     survives_failing_malloc(read_again, masks, "masks");
     filter_close();
