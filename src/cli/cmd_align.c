@@ -89,8 +89,11 @@ static lg_status open_scores(work *w, size_t i) {
         return status;
     }
     if (w->o->n_data > 1 && strstr(why.message, "dataset"))
-        return lg_fail(&w->c->error, LG_BAD_INPUT, "%s holds the scores of none of these %zu datasets",
-                       w->o->scores[i], w->o->n_data);
+        return lg_fail(
+            &w->c->error, LG_BAD_INPUT,
+            "%s holds the scores of none of these %zu datasets: give the one that was scored, with a "
+            "--data of its own",
+            w->o->scores[i], w->o->n_data);
     w->c->error = why;
     return LG_BAD_INPUT;
 }
